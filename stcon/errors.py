@@ -1,0 +1,82 @@
+"""Every error stcon raises, one type a stage.
+
+Each carries the offending fragment, its place and a way out, so a caller can
+react in code and a person can react to the text.  All are ``StconError`` (a
+``ValueError``), so ``except stcon.StconError`` catches whatever a compile or a
+run can raise on purpose.
+"""
+
+from __future__ import annotations
+
+
+class StconError(ValueError):
+    """Base of all errors; ``hint`` says what the user can do about it."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message}\n  {hint}" if hint else message)
+        self.message = message
+        self.hint = hint
+
+
+class SchemaError(StconError):
+    """A JSON Schema that is broken, unsatisfiable or not enforceable.
+
+    ``pointer`` is the JSON pointer of the keyword (as a URI fragment,
+    ``#/properties/a/type``), ``keyword`` its name.
+    """
+
+    def __init__(
+        self, message: str, *, pointer: str, keyword: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(f"{pointer}: {message}", hint=hint)
+        self.pointer = pointer
+        self.keyword = keyword
+
+
+class RegexError(StconError):
+    """A regex that is broken or not regular; ``offset`` counts characters."""
+
+    def __init__(
+        self, message: str, *, pattern: str, offset: int, hint: str = ""
+    ) -> None:
+        start = max(0, offset - 30)
+        shown = pattern[start : offset + 30]
+        caret = " " * len(repr(shown[: offset - start])[1:-1]) + "^"
+        super().__init__(
+            f"{message} at offset {offset}\n    {repr(shown)[1:-1]}\n    {caret}",
+            hint=hint,
+        )
+        self.pattern = pattern
+        self.offset = offset
+
+
+class LimitError(StconError):
+    """A compile that would cost more than its limits allow.
+
+    ``what`` is ``"states"``, ``"seconds"``, ``"bytes"`` or ``"depth"``;
+    ``limit`` is the bound that was met.
+    """
+
+    def __init__(
+        self, message: str, *, what: str, limit: float, hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.what = what
+        self.limit = limit
+
+
+class VocabularyError(StconError):
+    """A tokenizer whose token bytes cannot be told, or cannot write a format."""
+
+
+class HistoryError(StconError):
+    """Tokens handed to a constraint that it does not allow; ``position`` is
+    the index, in the history, of the first token that breaks the format."""
+
+    def __init__(self, message: str, *, position: int, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.position = position
+
+
+class ConstraintFileError(StconError):
+    """A saved constraint that is damaged, too new, or for another tokenizer."""
