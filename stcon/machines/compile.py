@@ -1,0 +1,122 @@
+"""Rules to the minimal automaton of their language.
+
+Intersections and complements become products of automata of their parts, each
+compiled once; everything else goes through one NFA.  Calls are inlined, so the
+rules must not recurse except as the last thing they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from stcon.errors import LimitError
+from stcon.machines.determinise import determinise, product
+from stcon.machines.dfa import Dfa
+from stcon.machines.limits import Limits, Meter
+from stcon.machines.minimise import minimise
+from stcon.machines.nfa import Builder
+from stcon.syntax.rules import (
+    And,
+    Call,
+    Concat,
+    Expr,
+    Not,
+    Repeat,
+    Rules,
+    Union,
+)
+
+_MAX_NESTED_PRODUCTS = 200
+
+
+def compile_rules(rules: Rules, limits: Limits | None = None) -> Dfa:
+    """The minimal automaton of ``rules``, canonically numbered.
+
+    Raises LimitError over ``limits`` and ValueError for rules that recurse.
+    """
+    _refuse_recursion(rules)
+    return _Compiler(rules.rules, Meter(limits)).dfa(rules.rules[rules.start])
+
+
+def compile_expr(expr: Expr, limits: Limits | None = None) -> Dfa:
+    """The minimal automaton of one call-free expression."""
+    return compile_rules(Rules.single(expr), limits)
+
+
+class _Compiler:
+    """Holds what one compile shares: the meter and the automata of products."""
+
+    def __init__(self, rules: Mapping[str, Expr], meter: Meter) -> None:
+        self._rules = rules
+        self._meter = meter
+        self._products: dict[int, Dfa] = {}
+        self._depth = 0
+
+    def dfa(self, expr: Expr) -> Dfa:
+        """The minimal automaton of ``expr``."""
+        nfa = Builder(self._rules, self._product, self._meter).build(expr)
+        return minimise(determinise(nfa, self._meter), self._meter)
+
+    def _product(self, node: Expr) -> Dfa:
+        """The minimal automaton of an And or Not node."""
+        known = self._products.get(id(node))
+        if known is None:
+            items = node.items if isinstance(node, And) else (node,)
+            self._depth += 1
+            self._check_depth()
+            parts = [self._signed(item) for item in items]
+            self._depth -= 1
+            known = minimise(product(parts, self._meter), self._meter)
+            self._products[id(node)] = known
+        return known
+
+    def _signed(self, item: Expr) -> tuple[Dfa, bool]:
+        if isinstance(item, Not):
+            return self.dfa(item.item), False
+        return self.dfa(item), True
+
+    def _check_depth(self) -> None:
+        if self._depth > _MAX_NESTED_PRODUCTS:
+            raise LimitError(
+                f"more than {_MAX_NESTED_PRODUCTS} intersections or complements "
+                "inside one another",
+                what="depth",
+                limit=_MAX_NESTED_PRODUCTS,
+            )
+
+
+def _refuse_recursion(rules: Rules) -> None:
+    """Nothing; raises ValueError when a rule can reach itself."""
+    if len(rules.rules) == 1 and not list(_calls(rules.rules[rules.start])):
+        return
+    calls = {name: set(_calls(expr)) for name, expr in rules.rules.items()}
+    done: set[str] = set()
+    for name in calls:
+        path = {name: iter(calls[name])}
+        while path:
+            at = next(reversed(path))
+            after = next(path[at], None)
+            if after is None:
+                done.add(at)
+                del path[at]
+            elif after in path:
+                raise ValueError(f"rule {after!r} calls itself")
+            elif after not in done:
+                path[after] = iter(calls[after])
+
+
+def _calls(expr: Expr) -> Iterator[str]:
+    """The names an expression calls."""
+    seen: set[int] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Call):
+            yield node.name
+        elif isinstance(node, (Concat, Union, And)):
+            stack.extend(node.items)
+        elif isinstance(node, (Repeat, Not)):
+            stack.append(node.item)
