@@ -1,0 +1,67 @@
+"""stcon: language models on mlx-lm write exactly the format asked for.
+
+    from stcon import constrain
+    person = constrain(tokenizer, Person)
+    mlx_lm.generate(model, tokenizer, prompt, logits_processors=[person])
+
+Names are imported when they are first used, so that ``import stcon`` is free.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stcon.api import constrain, load
+    from stcon.constraints.constraint import Constraint
+    from stcon.errors import (
+        ConstraintFileError,
+        HistoryError,
+        LimitError,
+        RegexError,
+        SchemaError,
+        StconError,
+        VocabularyError,
+    )
+    from stcon.machines.limits import Limits
+    from stcon.tokens.vocabulary import Vocabulary
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Constraint",
+    "ConstraintFileError",
+    "HistoryError",
+    "LimitError",
+    "Limits",
+    "RegexError",
+    "SchemaError",
+    "StconError",
+    "Vocabulary",
+    "VocabularyError",
+    "constrain",
+    "load",
+]
+
+_HOME = {
+    "Constraint": "stcon.constraints.constraint",
+    "Limits": "stcon.machines.limits",
+    "Vocabulary": "stcon.tokens.vocabulary",
+    "constrain": "stcon.api",
+    "load": "stcon.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The public name ``name``, imported at its first use."""
+    if name not in __all__:
+        raise AttributeError(f"module 'stcon' has no attribute {name!r}")
+    value = getattr(import_module(_HOME.get(name, "stcon.errors")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return [*__all__, "__version__"]

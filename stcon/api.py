@@ -1,0 +1,108 @@
+"""The door: a tokenizer and a format in, a Constraint out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from stcon.constraints.constraint import Constraint
+from stcon.constraints.dfa import DfaConstraint
+from stcon.constraints.storage import read
+from stcon.decode.processor import bind
+from stcon.errors import ConstraintFileError
+from stcon.machines.compile import compile_rules
+from stcon.machines.dfa import Dfa
+from stcon.machines.limits import Limits
+from stcon.syntax.rules import Rules
+from stcon.tokens.vocabulary import Vocabulary
+
+
+def constrain(
+    tokenizer: Any,
+    schema: Any = None,
+    *,
+    regex: str | None = None,
+    choices: Sequence[str] | None = None,
+    whitespace: str = "compact",
+    escapes: str = "any",
+    eos_token_ids: Sequence[int] | None = None,
+    limits: Limits | None = None,
+    path: str | None = None,
+) -> Constraint:
+    """The constraint of one format, for one tokenizer.
+
+    Give exactly one format:
+
+    ``schema``: a JSON Schema (dict, JSON text or bool), a pydantic model, or any
+    type pydantic understands (dataclass, TypedDict, Literal, Enum, list[int]...).
+    The output is JSON text that the schema accepts; see docs/json-schema.md.
+    ``regex``: the whole output matches the pattern; see docs/regex.md.
+    ``choices``: the output is one of the texts.
+
+    ``tokenizer``: an mlx-lm TokenizerWrapper, a transformers tokenizer, a
+    ``tokenizers.Tokenizer`` (with ``eos_token_ids``) or a ``Vocabulary``.
+    ``whitespace``, ``escapes``: how JSON may be written; docs/json-schema.md.
+    ``limits``: bounds of the compile. ``path``: ``"host"`` or ``"traced"``
+    instead of the one that suits the device (docs/design.md).
+
+    Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms
+    for a form of a few fields and 248k tokens, once the vocabulary is known.
+    Raises SchemaError, RegexError, VocabularyError or LimitError (all
+    StconError); TypeError when not exactly one format is given.
+    """
+    formats = {"schema": schema, "regex": regex, "choices": choices}
+    given = [name for name, value in formats.items() if value is not None]
+    if len(given) != 1:
+        named = " and ".join(given) or "none"
+        raise TypeError(f"give one of schema, regex and choices; got {named}")
+    rules, notes = _rules(schema, regex, choices, whitespace, escapes)
+    vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
+    dfa = compile_rules(rules, limits)
+    return DfaConstraint.of(dfa, vocabulary, bind(path), limits, notes)
+
+
+def load(
+    file: str | Path,
+    tokenizer: Any,
+    *,
+    eos_token_ids: Sequence[int] | None = None,
+    path: str | None = None,
+) -> Constraint:
+    """The constraint that ``Constraint.save`` wrote to ``file``.
+
+    Raises ConstraintFileError when the file is damaged or made for another
+    tokenizer, OSError when it cannot be read.
+    """
+    vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
+    saved = read(Path(file), vocabulary.fingerprint)
+    if saved.kind != DfaConstraint.kind:
+        raise ConstraintFileError(f"{file} holds an unknown kind, {saved.kind!r}")
+    arrays = saved.arrays
+    start = 1 if len(arrays["next"]) > 1 else 0
+    dfa = Dfa(arrays["next"], arrays["byte_class"], arrays["accepts"], start)
+    return DfaConstraint(
+        dfa, vocabulary, arrays["table"], arrays["class_of"], bind(path), saved.notes
+    )
+
+
+def _rules(
+    schema: Any,
+    regex: str | None,
+    choices: Sequence[str] | None,
+    whitespace: str,
+    escapes: str,
+) -> tuple[Rules, dict[str, Any]]:
+    """The rules of the one format given, and notes for the report."""
+    from stcon.syntax.choices import choices as of_choices
+    from stcon.syntax.encode import encode, utf8
+    from stcon.syntax.json_schema import compile_schema
+    from stcon.syntax.regex import parse_regex
+
+    if regex is not None:
+        expr = encode(parse_regex(regex, mode="full"), utf8)
+        return Rules.single(expr), {"regex": regex}
+    if choices is not None:
+        return Rules.single(of_choices(choices)), {"choices": len(choices)}
+    compiled = compile_schema(schema, whitespace=whitespace, escapes=escapes)
+    return compiled.rules, {"keywords": compiled.report}

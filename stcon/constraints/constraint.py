@@ -1,0 +1,152 @@
+"""What every constraint offers, whatever machine stands behind it.
+
+A constraint is a machine over bytes joined with a vocabulary.  It never
+changes: its states are small hashable values, and everything it answers is a
+function of a state.  So one object serves any number of runs, rows and threads.
+
+Laws, for every state and token (tests/laws):
+
+* ``allowed(state)[token]`` is true iff ``advance(state, token)`` is not dead,
+  iff the token's bytes keep the output the beginning of a valid one;
+* an end-of-text id is allowed iff the output is complete; after it, only
+  end-of-text ids are;
+* a state that can be reached has at least one allowed token.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stcon.machines.dfa import DEAD
+
+if TYPE_CHECKING:
+    from stcon.tokens.vocabulary import Vocabulary
+
+LogitsProcessor = Callable[[Any, Any], Any]
+
+
+class Constraint(ABC):
+    """A format joined with a vocabulary; a logits processor as it is.
+
+    ``kind``: which machine enforces it, ``"dfa"``.
+    ``vocabulary``: the tokens it speaks.
+    ``start``: the state before the first token; ``DEAD`` is the state after a
+    token that is not allowed.
+    """
+
+    kind: str
+    vocabulary: Vocabulary
+    start: int
+
+    def __init__(self, bind: Callable[[Constraint], LogitsProcessor]) -> None:
+        self._bind = bind
+        self._processor: LogitsProcessor | None = None
+
+    def __call__(self, tokens: Any, logits: Any) -> Any:
+        """Logits with everything the format does not allow set to -inf.
+
+        ``tokens``: the history (prompt and output so far), a 1-d array or list
+        of ids; ``logits``: float, [1, width] or [width].  The mlx-lm logits
+        processor protocol.  Raises HistoryError when the history contradicts
+        the format.
+        """
+        if self._processor is None:
+            self._processor = self._bind(self)
+        return self._processor(tokens, logits)
+
+    def fresh(self) -> Constraint:
+        """The same constraint without memory of earlier runs.
+
+        Only needed when a prompt continues, by exactly one token, the very
+        text an earlier run of this object has produced.
+        """
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._processor = None
+        return twin
+
+    @abstractmethod
+    def advance(self, state: int, token: int) -> int:
+        """The state after ``token``; ``DEAD`` when it is not allowed."""
+
+    @abstractmethod
+    def allowed(self, state: int) -> NDArray[np.bool_]:
+        """bool [vocabulary size]: which tokens may come next."""
+
+    @abstractmethod
+    def is_complete(self, state: int) -> bool:
+        """Whether the output may end in ``state``."""
+
+    @abstractmethod
+    def read(self, state: int, data: bytes) -> int:
+        """The state after the bytes ``data``, or ``DEAD``."""
+
+    @abstractmethod
+    def live(self, state: int) -> tuple[int, ...]:
+        """The bytes that may come next, ascending."""
+
+    @abstractmethod
+    def forced(self, state: int) -> bytes:
+        """The text that every valid continuation of ``state`` starts with."""
+
+    @abstractmethod
+    def shortest(self, state: int) -> bytes:
+        """A shortest text that completes the output from ``state``."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Size of the tables in bytes, without the vocabulary's."""
+
+    @abstractmethod
+    def report(self) -> dict[str, Any]:
+        """How the format is enforced: machine kind, states, classes, bytes."""
+
+    @abstractmethod
+    def save(self, path: str | Path) -> None:
+        """Nothing; writes the constraint to ``path`` for ``stcon.load``."""
+
+    def advance_all(self, tokens: list[int]) -> int:
+        """The state after ``tokens``, from the start."""
+        state = self.start
+        for token in tokens:
+            state = self.advance(state, token)
+        return state
+
+    def matches(self, text: str | bytes) -> bool:
+        """Whether the whole of ``text`` is in the format."""
+        state = self.read(self.start, _raw(text))
+        return state != DEAD and self.is_complete(state)
+
+    def explain(self, text: str | bytes) -> str:
+        """Where and why ``text`` is refused, in words; or that it is valid."""
+        from stcon.constraints.explain import explain
+
+        return explain(self, _raw(text))
+
+    def forced_spans(self, text: str | bytes) -> list[tuple[int, int]]:
+        """The byte ranges of ``text`` that the format decided alone, ascending.
+
+        A byte counts when the format allowed no other at its place.
+        """
+        state = self.start
+        spans: list[tuple[int, int]] = []
+        for at, byte in enumerate(_raw(text)):
+            if self.live(state) == (byte,) and not self.is_complete(state):
+                first = spans.pop()[0] if spans and spans[-1][1] == at else at
+                spans.append((first, at + 1))
+            state = self.read(state, bytes([byte]))
+            if state == DEAD:
+                break
+        return spans
+
+
+def _raw(text: str | bytes) -> bytes:
+    """UTF-8 of ``text``; a lone surrogate becomes bytes no format allows."""
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text

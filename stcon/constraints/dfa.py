@@ -1,0 +1,157 @@
+"""A constraint whose machine is a DFA: one table of kilobytes.
+
+``table[state, class_of[token]]`` is the state after a token.  Two additions to
+the token classes make the table the whole truth: a class of its own for the
+end-of-text ids, and a state ``end`` after one of them, where only they are
+open.  A mask is one gather, ``take(table[state] != 0, class_of)``, in numpy
+here and in mlx on a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stcon.constraints.constraint import Constraint, LogitsProcessor
+from stcon.constraints.dead_ends import refuse_dead_ends
+from stcon.constraints.storage import write
+from stcon.machines.dfa import DEAD, Dfa
+from stcon.machines.limits import Limits, Meter
+from stcon.tokens.classes import classify
+
+if TYPE_CHECKING:
+    from stcon.tokens.vocabulary import Vocabulary
+
+Table = NDArray[np.int16] | NDArray[np.int32]
+
+
+class DfaConstraint(Constraint):
+    """See Constraint; states are the automaton's, then ``end``.
+
+    ``table``: int16 or int32 [states + 1, classes + 1].
+    ``class_of``: uint16 or int32 [vocabulary size].
+    """
+
+    kind = "dfa"
+
+    def __init__(
+        self,
+        dfa: Dfa,
+        vocabulary: Vocabulary,
+        table: Table,
+        class_of: NDArray[np.uint16] | NDArray[np.int32],
+        bind: Callable[[Constraint], LogitsProcessor],
+        notes: dict[str, Any],
+    ) -> None:
+        super().__init__(bind)
+        self.dfa = dfa
+        self.vocabulary = vocabulary
+        self.table = table
+        self.class_of = class_of
+        self.start = dfa.start
+        self.end = dfa.states
+        self.notes = notes
+
+    @staticmethod
+    def of(
+        dfa: Dfa,
+        vocabulary: Vocabulary,
+        bind: Callable[[Constraint], LogitsProcessor],
+        limits: Limits | None = None,
+        notes: dict[str, Any] | None = None,
+    ) -> DfaConstraint:
+        """The constraint of ``dfa`` over ``vocabulary``.
+
+        Raises LimitError when the table is too large, and VocabularyError when
+        the tokens cannot write every text the automaton asks for.
+        """
+        classes = classify(dfa, vocabulary.trie, Meter(limits))
+        table, class_of = _with_end(classes.next, classes.class_of, dfa, vocabulary)
+        refuse_dead_ends(dfa, table, vocabulary)
+        return DfaConstraint(dfa, vocabulary, table, class_of, bind, notes or {})
+
+    def advance(self, state: int, token: int) -> int:
+        """The state after ``token``; ``DEAD`` when it is not allowed."""
+        if not 0 <= token < len(self.class_of):
+            return DEAD
+        return int(self.table[state, self.class_of[token]])
+
+    def allowed(self, state: int) -> NDArray[np.bool_]:
+        """bool [vocabulary size]: which tokens may come next (0.15 ms for 248k)."""
+        row: NDArray[np.bool_] = np.take(self.table[state] != DEAD, self.class_of)
+        return row
+
+    def is_complete(self, state: int) -> bool:
+        """Whether the output may end in ``state``."""
+        return state == self.end or bool(self.dfa.accepts[state])
+
+    def read(self, state: int, data: bytes) -> int:
+        """The state after the bytes ``data``, or ``DEAD``."""
+        if state == self.end:
+            return DEAD if data else state
+        return self.dfa.run(data, state)
+
+    def live(self, state: int) -> tuple[int, ...]:
+        """The bytes that may come next, ascending."""
+        return () if state == self.end else self.dfa.live(state)
+
+    def forced(self, state: int) -> bytes:
+        """The text that every valid continuation of ``state`` starts with."""
+        return b"" if state == self.end else self.dfa.forced(state)
+
+    def shortest(self, state: int) -> bytes:
+        """A shortest text that completes the output from ``state``."""
+        return b"" if state == self.end else self.dfa.shortest(state)
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Size of the automaton and the token table in bytes, and of the 2
+        bytes a token that say its class."""
+        return self.dfa.nbytes + self.table.nbytes + self.class_of.nbytes
+
+    def report(self) -> dict[str, Any]:
+        """How the format is enforced: machine kind, states, classes, bytes."""
+        return {
+            "kind": self.kind,
+            "states": self.dfa.states,
+            "byte_classes": self.dfa.next.shape[1],
+            "token_classes": self.table.shape[1],
+            "bytes": self.nbytes,
+            **self.notes,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Nothing; writes the constraint to ``path`` for ``stcon.load``."""
+        arrays = {
+            "next": self.dfa.next,
+            "byte_class": self.dfa.byte_class,
+            "accepts": self.dfa.accepts,
+            "table": self.table,
+            "class_of": self.class_of,
+        }
+        write(Path(path), self.kind, self.vocabulary.fingerprint, arrays, self.notes)
+
+
+def _with_end(
+    table: Table,
+    class_of: NDArray[np.uint16] | NDArray[np.int32],
+    dfa: Dfa,
+    vocabulary: Vocabulary,
+) -> tuple[Table, NDArray[np.uint16] | NDArray[np.int32]]:
+    """The token table with the class of the end-of-text ids and the state
+    after them."""
+    states, classes = table.shape
+    kind = np.int16 if states < (1 << 15) - 1 else np.int32
+    whole = np.zeros((states + 1, classes + 1), kind)
+    whole[:states, :classes] = table
+    whole[:states, classes] = np.where(dfa.accepts, states, DEAD)
+    whole[states, classes] = states
+    wide = class_of if classes < (1 << 16) else class_of.astype(np.int32)
+    wide = wide.copy()
+    wide[list(vocabulary.eos_ids)] = classes
+    return whole, wide

@@ -1,0 +1,99 @@
+"""A constraint as an mlx-lm logits processor.
+
+Two paths, equal bit for bit.  On the CPU backend the history is read, the state
+looked up and a kept numpy row applied (``HostProcessor``).  On a GPU reading a
+token would stall the pipeline, in which mlx-lm prepares step n + 1 before step
+n is known; there everything is a function of device values (``traced.py``).
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from stcon.constraints.constraint import Constraint, LogitsProcessor
+from stcon.constraints.dfa import DfaConstraint
+from stcon.cpu.rows import Rows, shared_rows
+from stcon.decode.runs import Runs
+from stcon.errors import HistoryError
+
+_numbers = itertools.count()
+
+
+def bind(path: str | None) -> Callable[[Constraint], LogitsProcessor]:
+    """What makes the processor of a constraint.
+
+    ``path``: ``"host"``, ``"traced"``, or None for the one that suits mlx's
+    default device at the first call.
+    """
+    return lambda constraint: make_processor(constraint, path)
+
+
+def make_processor(constraint: Constraint, path: str | None = None) -> LogitsProcessor:
+    """The processor of ``constraint``; see ``bind``."""
+    from stcon.decode.traced import TracedProcessor
+
+    traced = path == "traced" or (path is None and _on_gpu())
+    if traced and isinstance(constraint, DfaConstraint):
+        return TracedProcessor(constraint)
+    return HostProcessor(constraint)
+
+
+def _on_gpu() -> bool:
+    import mlx.core as mx
+
+    return bool(mx.default_device() == mx.gpu)
+
+
+class HostProcessor:
+    """Masks logits after reading the history on the host."""
+
+    def __init__(self, constraint: Constraint, rows: Rows | None = None) -> None:
+        self._constraint = constraint
+        self._rows = rows or shared_rows()
+        self._runs = Runs(constraint)
+        self._lock = threading.Lock()
+        self._number = next(_numbers)
+
+    def __call__(self, tokens: Any, logits: Any) -> Any:
+        """``logits`` with -inf where the constraint does not allow a token."""
+        import mlx.core as mx
+
+        row = self.row(tokens, int(logits.shape[-1]))
+        if logits.ndim == 1:
+            row = row[0]
+        return mx.where(row, logits, mx.array(-np.inf, logits.dtype))
+
+    def row(self, tokens: Any, width: int) -> Any:
+        """bool mlx array [1, width]: what may follow the history ``tokens``."""
+        history = read_history(tokens)
+        with self._lock:
+            state = self._runs.state(history)
+        return self._rows.get(
+            (self._number, state, width), lambda: self._make(state, width)
+        )
+
+    def _make(self, state: int, width: int) -> Any:
+        allowed = self._constraint.allowed(state)[:width]
+        return np.pad(allowed, (0, width - len(allowed)))
+
+
+def read_history(tokens: Any) -> np.ndarray:
+    """int64 [n]: a history, given as mlx array, numpy array or list.
+
+    Waits for the value of a lazy array.  Raises HistoryError for other shapes
+    and for an empty history.
+    """
+    history = np.asarray(tokens)
+    if history.ndim != 1 or not history.size or history.dtype.kind not in "iu":
+        raise HistoryError(
+            "a history must be one row of token ids, the prompt first; got "
+            f"shape {history.shape}, dtype {history.dtype}",
+            position=0,
+            hint="pass constraints to mlx_lm, which calls them with one row each",
+        )
+    return history.astype(np.int64, copy=False)

@@ -1,0 +1,133 @@
+"""The processor for GPUs: states are device values, nothing is read back.
+
+The straight case is a history one token longer than one seen before.  Lengths
+are known on the host, contents are not: so the comparison of contents, the step
+``table[state, class_of[token]]`` and the mask are all put into the graph, with
+plain mlx ops.  A history that matches no remembered one is a new prompt, also
+decided in the graph.  The last 256 histories are remembered, and more while
+they are short, so that rows of a batch may share one object.
+
+A token that contradicts the format cannot raise at once without a stall: it is
+flagged in the graph, only end-of-text ids are left open, and the flag is read
+some calls later, when it has long been computed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stcon.constraints.dfa import DfaConstraint
+from stcon.errors import HistoryError
+from stcon.machines.dfa import DEAD
+
+_REMEMBERED = 256
+_REMEMBERED_TOKENS = 1 << 22
+_FLAG_DELAY = 4
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A history met before, and the state after it (an int32 scalar)."""
+
+    tokens: Any
+    length: int
+    state: Any
+
+
+class TracedProcessor:
+    """Masks logits inside the graph; for Metal and CUDA."""
+
+    def __init__(self, constraint: DfaConstraint) -> None:
+        self._constraint = constraint
+        self._seen: deque[_Seen] = deque()
+        self._tokens_held = 0
+        self._flags: deque[tuple[Any, int]] = deque()
+        self._tables: dict[int, tuple[Any, Any, Any]] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, tokens: Any, logits: Any) -> Any:
+        """``logits`` with -inf where the constraint does not allow a token."""
+        import mlx.core as mx
+
+        tokens = mx.array(tokens) if isinstance(tokens, (list, np.ndarray)) else tokens
+        tables = self._on_device(int(logits.shape[-1]))
+        with self._lock:
+            self._raise_flagged()
+            state, wrong = self._state(tokens, *tables)
+        table, class_of, _ = tables
+        row = mx.take(mx.take(table, state, axis=0) != DEAD, class_of)
+        row = row if logits.ndim == 1 else row[None]
+        masked = mx.where(row, logits, mx.array(-np.inf, logits.dtype))
+        # so that the flag is computed along with the step
+        return mx.depends(masked, wrong)
+
+    def _on_device(self, width: int) -> tuple[Any, Any, Any]:
+        """The table; the class of each of ``width`` logits; which states have
+        ended.  Row 0, dead, opens the end-of-text class here: see above.
+        """
+        import mlx.core as mx
+
+        if width not in self._tables:
+            constraint = self._constraint
+            table = constraint.table.astype(np.int32)
+            ended = (table[:, :-1] == DEAD).all(axis=1) & (table[:, -1] != DEAD)
+            table[DEAD, -1] = constraint.end
+            classes = constraint.class_of[:width].astype(np.int32)
+            classes = np.pad(classes, (0, width - len(classes)))
+            on_device = mx.array(table), mx.array(classes), mx.array(ended)
+            self._tables[width] = on_device
+        return self._tables[width]
+
+    def _state(
+        self, tokens: Any, table: Any, class_of: Any, ended: Any
+    ) -> tuple[Any, Any]:
+        """The state after ``tokens`` and whether the last one was wrong, as
+        device scalars; ``tokens`` is remembered."""
+        import mlx.core as mx
+
+        length = int(tokens.shape[0])
+        state = mx.array(self._constraint.start, mx.int32)
+        wrong = mx.array(False)
+        for seen in [s for s in self._seen if s.length == length - 1]:
+            after = table[seen.state, class_of[tokens[-1]]]
+            dead = after == DEAD
+            follows = (tokens[:-1] == seen.tokens).all() & ~(dead & ended[seen.state])
+            state = mx.where(follows, after, state)
+            wrong = mx.where(follows, dead, wrong)
+        for seen in [s for s in self._seen if s.length == length]:
+            again = (tokens == seen.tokens).all()
+            state = mx.where(again, seen.state, state)
+            wrong = wrong & ~again
+        self._remember(_Seen(tokens, length, state))
+        self._flags.append((wrong, length - 1))
+        return state, wrong
+
+    def _remember(self, seen: _Seen) -> None:
+        self._seen.append(seen)
+        self._tokens_held += seen.length
+        while (
+            len(self._seen) > _REMEMBERED and self._tokens_held > _REMEMBERED_TOKENS
+        ):
+            self._tokens_held -= self._seen.popleft().length
+
+    def _raise_flagged(self) -> None:
+        """Nothing; raises HistoryError when a token read some calls ago was
+        not allowed."""
+        if len(self._flags) < _FLAG_DELAY:
+            return
+        wrong, position = self._flags.popleft()
+        if wrong.item():
+            self._flags.clear()
+            raise HistoryError(
+                f"the token at position {position} of the history was not allowed "
+                "there",
+                position=position,
+                hint="the constraint must be the last logits processor, and the "
+                "sampler must not pick tokens at -inf; for a new prompt that "
+                "continues an earlier output, pass constraint.fresh()",
+            )
