@@ -1,0 +1,123 @@
+"""What a Hugging Face tokenizer says about its tokens, read without importing it.
+
+mlx-lm's TokenizerWrapper holds a transformers tokenizer, which holds a
+``tokenizers.Tokenizer``; each is known by its attributes.  ``id_to_token`` on
+every id is the cheapest exact reading there is: 0.2 s for 248k tokens, against
+0.35 s for get_vocab, and 0.8 s for to_str and json.loads (which also carry the
+merges).  So nothing about the tokens is cached on disk, and nothing can be stale.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from stcon.errors import VocabularyError
+
+_MAX_ID = 1 << 24
+_SAMPLES = 64
+
+Stamp = tuple[object, ...]
+
+
+class AddedToken(NamedTuple):
+    """A token the tokenizer looks for before it splits text."""
+
+    token: int
+    surface: str
+    is_special: bool
+
+
+def find_backend(tokenizer: Any) -> Any:
+    """The ``tokenizers.Tokenizer`` inside (mlx-lm, transformers) or itself."""
+    inner = tokenizer
+    for _ in range(4):
+        if hasattr(inner, "id_to_token") and hasattr(inner, "get_added_tokens_decoder"):
+            return inner
+        inner = getattr(inner, "_tokenizer", None)
+    name = f"{type(tokenizer).__module__}.{type(tokenizer).__qualname__}"
+    raise VocabularyError(
+        f"the bytes of the tokens of a {name} cannot be told",
+        hint="Give an mlx-lm TokenizerWrapper, a fast transformers tokenizer or a"
+        " tokenizers.Tokenizer, or the bytes: Vocabulary.from_bytes(tokens, eos_ids).",
+    )
+
+
+def find_eos_ids(tokenizer: Any, chosen: Iterable[int] | None) -> tuple[int, ...]:
+    """The ids that end an output, ascending; ``chosen`` goes before what the
+    tokenizer says."""
+    ids: Any = chosen
+    if ids is None:
+        ids = getattr(tokenizer, "eos_token_ids", None)
+    if ids is None:
+        ids = getattr(tokenizer, "eos_token_id", None)
+    if ids is None:
+        ids = ()
+    found = {int(token) for token in ([ids] if isinstance(ids, int) else ids)}
+    if not found:
+        raise VocabularyError(
+            "the tokenizer names no token that ends an output",
+            hint="Give the ids: eos_token_ids=[...] (the eos_token_id of the model's"
+            " config.json or generation_config.json).",
+        )
+    return tuple(sorted(found))
+
+
+def read_decoder(backend: Any) -> Any:
+    """The ``decoder`` section of the tokenizer's JSON, or None."""
+    decoder = backend.decoder
+    if decoder is None:
+        return None
+    try:
+        return json.loads(decoder.__getstate__())
+    except Exception as error:  # a decoder written in Python cannot be serialised
+        raise VocabularyError(
+            f"the decoder {decoder!r} does not tell its rule ({error})",
+            hint="Give the bytes yourself: Vocabulary.from_bytes(tokens, eos_ids).",
+        ) from error
+
+
+def read_added(backend: Any) -> list[AddedToken]:
+    """The added tokens, special or not, by id."""
+    found = backend.get_added_tokens_decoder().items()
+    return sorted(AddedToken(id_, of.content, of.special) for id_, of in found)
+
+
+def read_surfaces(backend: Any, added: Iterable[AddedToken]) -> list[str | None]:
+    """The surface form of each id from 0 to the largest one; None for a hole."""
+    past_added = max((each.token for each in added), default=-1) + 1
+    end = max(backend.get_vocab_size(with_added_tokens=False), past_added)
+    surfaces = _read_range(backend, end)
+    if len(surfaces) - surfaces.count(None) != backend.get_vocab_size():
+        # Holes: the largest id is more than the count tells.
+        end = max(backend.get_vocab().values(), default=-1) + 1
+        surfaces = _read_range(backend, max(end, past_added))
+    return surfaces
+
+
+def _read_range(backend: Any, end: int) -> list[str | None]:
+    if end > _MAX_ID:
+        raise VocabularyError(
+            f"the largest token id is {end - 1:,}; the limit is {_MAX_ID - 1:,}",
+            hint="Number the tokens of this tokenizer without such holes.",
+        )
+    return list(map(backend.id_to_token, range(end)))
+
+
+def stamp(backend: Any, eos_ids: tuple[int, ...], added: list[AddedToken]) -> Stamp:
+    """A value that changes when tokens are added, made special or re-decoded.
+
+    Exact for all that adding tokens can change; a model put in place of another of
+    the same size is noticed by a sample of its tokens.  Cost: 0.3 ms, but 15 ms
+    with the 6,415 added tokens of Gemma 3.
+    """
+    size = backend.get_vocab_size()
+    sample = range(0, size, max(1, size // _SAMPLES))
+    return (
+        eos_ids,
+        size,
+        json.dumps(read_decoder(backend)),
+        tuple(added),
+        tuple(map(backend.id_to_token, sample)),
+    )
