@@ -4,8 +4,7 @@ Components are taken successors first, so that the blocks a component leads to
 are final when its turn comes.  A state outside any loop then needs one lookup:
 equal (accepts, row of blocks) means equal language.  Inside a loop, partitions
 are refined (Moore 1956) on 64-bit colours, one vectorised pass a round, and
-checked exactly afterwards, since a hash can collide.  Two loops that do the
-same have the same colours, hence the same signature.
+checked exactly afterwards, since a hash can collide.
 
 Forms are long chains with short loops, so this is linear in practice: 15 ms for
 96 fields and 2,297 states.  Tried and not taken: Moore over the whole automaton
@@ -14,6 +13,8 @@ at 2,000 states).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,115 +46,164 @@ class _Blocks:
     def __init__(self, dfa: Dfa, meter: Meter) -> None:
         self.of_state = [DEAD] * dfa.states
         self._dfa = dfa
-        self._rows = dfa.next.tolist()
+        self._states = dfa.next.tolist()
         self._accepts = dfa.accepts.tolist()
-        self._count = 1
-        self._by_row = {(False, (DEAD,) * len(self._rows[0])): DEAD}
-        self._by_loop: dict[bytes, list[int]] = {}
+        width = dfa.next.shape[1]
+        self._by_row = {(False, (DEAD,) * width): DEAD}
+        self._rows = np.zeros((dfa.states, width), np.int64)
+        self._ends = np.zeros(dfa.states, np.bool_)
         self._parts: dict[bytes, NDArray[np.intp]] = {}
         self._local = np.full(dfa.states, -1, np.int64)
-        for component in components([list(set(row)) for row in self._rows]):
+        for component in components([list(set(row)) for row in self._states]):
             self._take(component, meter)
 
     def _take(self, component: list[int], meter: Meter) -> None:
         first = component[0]
-        if len(component) > 1 or first in self._rows[first]:
+        if len(component) > 1 or first in self._states[first]:
             meter.clock()
             if first != DEAD:
-                self._loop(np.sort(np.array(component)))
-            return
-        key = self._key(first)
-        block = self._by_row.get(key)
-        if block is None:
-            block = self._by_row[key] = self._new()
-        self.of_state[first] = block
-
-    def _new(self) -> int:
-        self._count += 1
-        return self._count - 1
+                self._take_loop(np.sort(np.array(component)))
+        else:
+            self.of_state[first] = self._block(self._key(first))
 
     def _key(self, state: int) -> tuple[bool, tuple[int, ...]]:
         of_state = self.of_state
-        return self._accepts[state], tuple([of_state[q] for q in self._rows[state]])
+        row = tuple([of_state[q] for q in self._states[state]])
+        return self._accepts[state], row
 
-    def _loop(self, states: NDArray[np.int64]) -> None:
+    def _block(self, key: tuple[bool, tuple[int, ...]]) -> int:
+        """The block of the states with this key, a new one if there is none."""
+        block = self._by_row.get(key)
+        if block is None:
+            block = self._by_row[key] = len(self._by_row)
+            self._ends[block], self._rows[block] = key
+        return block
+
+    def _take_loop(self, states: NDArray[np.int64]) -> None:
         """Blocks for a component with a loop."""
         moves = self._dfa.next[states]
         self._local[states] = np.arange(len(states))
         local = self._local[moves]
         self._local[states] = -1
-        inside = local >= 0
-        exits = {q: self.of_state[q] for q in set(moves[~inside].tolist())}
+        exits = {q: self.of_state[q] for q in set(moves[local < 0].tolist())}
         accepts = self._dfa.accepts[states]
         if not accepts.any() and not any(exits.values()):
             return  # no way out of the loop: dead
-        ranks = {block: r for r, block in enumerate(sorted(set(exits.values())))}
-        beyond, ranked = np.zeros_like(local), np.zeros_like(local)
+        beyond = np.zeros_like(local)
         for state, block in exits.items():
-            at = moves == state
-            beyond[at] = block
-            ranked[at] = ranks[block]
-        part = self._partition(local, ranked, accepts)
-        one_of = np.zeros(int(part.max()) + 1, np.intp)
-        one_of[part] = np.arange(len(states))
-        rows = np.where(inside, ~part[local], beyond)[one_of]
-        signature = rows.tobytes() + accepts[one_of].tobytes()
-        blocks = self._by_loop.get(signature)
-        is_new = blocks is None
-        if blocks is None:
-            blocks = self._by_loop[signature] = [self._new() for _ in one_of]
-        for state, at in zip(states.tolist(), part.tolist(), strict=True):
-            self.of_state[state] = blocks[at]
-        if is_new:
-            for at, state in enumerate(states[one_of].tolist()):
-                self._by_row[self._key(state)] = blocks[at]
+            beyond[moves == state] = block
+        loop = _Loop(local, beyond, accepts)
+        blocks = self._known(loop) or self._fresh(loop, exits)
+        for state, block in zip(states.tolist(), blocks, strict=True):
+            self.of_state[state] = block
 
-    def _partition(
-        self, local: NDArray[np.int64], ranked: NDArray[np.int64], accepts: NDArray
-    ) -> NDArray[np.intp]:
-        """``_refine``, remembered: a form repeats its string loop per field,
-        and only the rank of the blocks beyond matters."""
-        key = local.tobytes() + ranked.tobytes() + accepts.tobytes()
+    def _known(self, loop: _Loop) -> list[int] | None:
+        """The blocks of the loop's states if all of them stand already.
+
+        A loop can equal an earlier one, or one it leads into (the first star of
+        a*(a|b)*).  One of its exits tells the few blocks to try.
+        """
+        place = int(loop.beyond.argmax())
+        at, cls = divmod(place, loop.beyond.shape[1])
+        count = len(self._by_row)
+        agree = self._ends[:count] == loop.accepts[at]
+        if loop.beyond[at, cls] != DEAD:
+            agree &= self._rows[:count, cls] == loop.beyond[at, cls]
+        for block in np.flatnonzero(agree).tolist():
+            if block != DEAD:
+                blocks = loop.simulate(at, block, self._rows, self._ends)
+                if blocks is not None:
+                    return blocks
+        return None
+
+    def _fresh(self, loop: _Loop, exits: dict[int, int]) -> list[int]:
+        """New blocks, one a part of the loop's stable partition."""
+        part = self._partition(loop, exits)
+        first = len(self._by_row)
+        parts = int(part.max()) + 1
+        one_of = np.zeros(parts, np.intp)
+        one_of[part] = np.arange(len(part))
+        rows = np.where(loop.local < 0, loop.beyond, first + part[loop.local])[one_of]
+        for row, end in zip(rows.tolist(), loop.accepts[one_of].tolist(), strict=True):
+            self._block((end, tuple(row)))
+        return (first + part).tolist()
+
+    def _partition(self, loop: _Loop, exits: dict[int, int]) -> NDArray[np.intp]:
+        """``refine``, remembered: a form repeats its string loop per field, and
+        only the rank of the blocks beyond matters."""
+        ranks = np.array(sorted(set(exits.values())))
+        ranked = np.searchsorted(ranks, loop.beyond) if len(ranks) else loop.beyond
+        key = loop.local.tobytes() + ranked.tobytes() + loop.accepts.tobytes()
         part = self._parts.get(key)
         if part is None:
-            part = self._parts[key] = _refine(local, ranked, accepts)
+            part = self._parts[key] = loop.refine()
         return part
 
 
-def _refine(
-    local: NDArray[np.int64], beyond: NDArray[np.int64], accepts: NDArray[np.bool_]
-) -> NDArray[np.intp]:
-    """intp [states of a loop]: its coarsest stable partition, numbered by
-    colour, so that equal loops are numbered alike."""
-    for seed in range(64):
-        part = _colour(local, beyond, accepts, seed)
-        one_of = np.zeros(int(part.max()) + 1, np.intp)
-        one_of[part] = np.arange(len(part))
-        peer = one_of[part]
-        moves = np.where(local < 0, beyond, ~part[local])
-        if (moves == moves[peer]).all() and (accepts == accepts[peer]).all():
-            return part
-    raise AssertionError("64 independent 64-bit hashes collided")
+@dataclass(frozen=True)
+class _Loop:
+    """A component with a loop.
 
+    ``local``: int64 [states, classes], the move if it stays in the loop, as a
+    position in it; -1 where it leaves.  ``beyond``: the block it leaves to.
+    """
 
-def _colour(
-    local: NDArray[np.int64],
-    beyond: NDArray[np.int64],
-    accepts: NDArray[np.bool_],
-    seed: int,
-) -> NDArray[np.intp]:
-    """intp [states]: a partition that is stable unless colours collided."""
-    width = local.shape[1]
-    weights = _mix(np.arange(seed * width, (seed + 1) * width, dtype=np.uint64))
-    outward = np.where(local < 0, _mix(beyond.astype(np.uint64)), np.uint64(0))
-    fixed = _mix((outward * weights).sum(axis=1) + accepts)
-    inward_weights = np.where(local < 0, np.uint64(0), weights)
-    colours, count = fixed, 0
-    while (distinct := len(set(colours.tolist()))) > count:
-        count = distinct
-        inward = (colours[local] * inward_weights).sum(axis=1)
-        colours = _mix(fixed + inward + _mix(colours))
-    return np.unique(colours, return_inverse=True)[1]
+    local: NDArray[np.int64]
+    beyond: NDArray[np.int64]
+    accepts: NDArray[np.bool_]
+
+    def simulate(
+        self, at: int, block: int, rows: NDArray[np.int64], ends: NDArray[np.bool_]
+    ) -> list[int] | None:
+        """The block of each state if state ``at`` is in ``block``; None when
+        that cannot be."""
+        blocks = [-1] * len(self.local)
+        blocks[at] = block
+        todo = [at]
+        while todo:
+            state = todo.pop()
+            row = rows[blocks[state]]
+            stays = self.local[state] >= 0
+            if self.accepts[state] != ends[blocks[state]]:
+                return None
+            if (row[~stays] != self.beyond[state, ~stays]).any():
+                return None
+            to = self.local[state, stays].tolist()
+            for after, wanted in set(zip(to, row[stays].tolist(), strict=True)):
+                if blocks[after] < 0:
+                    blocks[after] = wanted
+                    todo.append(after)
+                elif blocks[after] != wanted:
+                    return None
+        return blocks
+
+    def refine(self) -> NDArray[np.intp]:
+        """intp [states]: the coarsest stable partition."""
+        for seed in range(64):
+            part = self._colour(seed)
+            one_of = np.zeros(int(part.max()) + 1, np.intp)
+            one_of[part] = np.arange(len(part))
+            peer = one_of[part]
+            moves = np.where(self.local < 0, self.beyond, ~part[self.local])
+            agree = (moves == moves[peer]).all()
+            if agree and (self.accepts == self.accepts[peer]).all():
+                return part
+        raise AssertionError("64 independent 64-bit hashes collided")
+
+    def _colour(self, seed: int) -> NDArray[np.intp]:
+        """intp [states]: a partition, stable unless colours collided."""
+        width = self.local.shape[1]
+        weights = _mix(np.arange(seed * width, (seed + 1) * width, dtype=np.uint64))
+        leaves, nought = self.local < 0, np.uint64(0)
+        outward = np.where(leaves, _mix(self.beyond.astype(np.uint64)), nought)
+        fixed = _mix((outward * weights).sum(axis=1) + self.accepts)
+        inward_weights = np.where(leaves, nought, weights)
+        colours, count = fixed, 0
+        while (distinct := len(set(colours.tolist()))) > count:
+            count = distinct
+            inward = (colours[self.local] * inward_weights).sum(axis=1)
+            colours = _mix(fixed + inward + _mix(colours))
+        return np.unique(colours, return_inverse=True)[1]
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
