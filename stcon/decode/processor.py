@@ -18,7 +18,7 @@ import numpy as np
 from stcon.constraints.constraint import Constraint, LogitsProcessor
 from stcon.constraints.dfa import DfaConstraint
 from stcon.cpu.rows import Rows, shared_rows
-from stcon.decode.runs import Runs
+from stcon.decode.runs import WIDTH, Runs
 from stcon.errors import HistoryError
 
 _numbers = itertools.count()
@@ -82,10 +82,10 @@ class HostProcessor:
         return np.pad(allowed, (0, width - len(allowed)))
 
 
-def read_history(tokens: Any) -> np.ndarray:
-    """int64 [n]: a history, given as mlx array, numpy array or list.
+def read_history(tokens: Any) -> bytes:
+    """A history (mlx array, numpy array or list of ids) as ``Runs`` takes it.
 
-    Waits for the value of a lazy array.  Raises HistoryError for other shapes
+    Waits for the value of a lazy array.  Raises HistoryError for other shapes,
     and for an empty history.
     """
     history = np.asarray(tokens)
@@ -96,4 +96,6 @@ def read_history(tokens: Any) -> np.ndarray:
             position=0,
             hint="pass constraints to mlx_lm, which calls them with one row each",
         )
-    return history.astype(np.int64, copy=False)
+    if history.itemsize != WIDTH:
+        history = history.astype(np.uint32)
+    return history.tobytes()

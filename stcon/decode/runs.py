@@ -13,23 +13,23 @@ One case is undecidable from outside: a new prompt that is, to the token, an
 earlier run of the same object or that run and one token more.  It is taken for
 the run going on; ``Constraint.fresh`` starts from nothing.
 
-Cost: one comparison of the history, about 3 µs for 1,000 tokens, and two
-lookups.
+Histories are kept and compared as raw bytes, four a token: comparing 1,000
+tokens costs 0.3 µs that way, 5 µs as numpy arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NoReturn
 
 from stcon.constraints.constraint import Constraint
 from stcon.errors import HistoryError
 from stcon.machines.dfa import DEAD
 
-History = NDArray[np.int64]
-_MAX_TOKENS = 1 << 22
+WIDTH = 4
+"""Bytes of one token in a history, an unsigned little-endian number."""
+
+_MAX_BYTES = WIDTH << 22
 
 
 class Run:
@@ -38,41 +38,40 @@ class Run:
     ``states[i]`` is the state when ``start + i`` tokens are known.
     """
 
-    def __init__(self, tokens: History, start: int, states: list[int]) -> None:
-        self._tokens = tokens
-        self.length = len(tokens)
+    def __init__(self, tokens: bytes, start: int, states: list[int]) -> None:
+        self._tokens = bytearray(tokens)
         self.start = start
         self.states = states
 
-    def knows(self, history: History) -> bool:
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the history held."""
+        return len(self._tokens)
+
+    def knows(self, history: bytes) -> bool:
         """Whether ``history``, or all of it but the last token, is a beginning
         of this run that holds its whole prompt."""
-        known = len(history) - 1
-        if known > self.length or known + 1 < self.start or known < 0:
-            return False
-        if known + 1 == self.start:
-            return bool((self._tokens[: known + 1] == history).all())
-        last_agrees = known == 0 or self._tokens[known - 1] == history[known - 1]
-        return bool(last_agrees and (self._tokens[:known] == history[:known]).all())
+        start = self.start * WIDTH
+        if len(history) == start:
+            return self._tokens.startswith(history)
+        before = len(history) - WIDTH
+        return start <= before <= len(self._tokens) and self._tokens.startswith(
+            history[:-WIDTH]
+        )
 
-    def holds(self, history: History) -> bool:
-        """Whether the last token of a known ``history`` is known too."""
-        length = len(history)
-        return length <= self.length and self._tokens[length - 1] == history[-1]
+    def holds(self, history: bytes) -> bool:
+        """Whether all of ``history`` is a beginning of this run."""
+        return self._tokens.startswith(history)
 
-    def extend(self, token: int, state: int) -> None:
+    def extend(self, token: bytes, state: int) -> None:
         """Nothing; one more token, and the state after it."""
-        if self.length == len(self._tokens):
-            room = np.empty(len(self._tokens) + 64, np.int64)
-            self._tokens = np.concatenate([self._tokens, room])
-        self._tokens[self.length] = token
-        self.length += 1
+        self._tokens += token
         self.states.append(state)
 
     def branch(self, length: int) -> Run:
         """A run of its own with the first ``length`` tokens of this one."""
         states = self.states[: length - self.start + 1]
-        return Run(self._tokens[:length].copy(), self.start, states)
+        return Run(self._tokens[: length * WIDTH], self.start, states)
 
 
 class Runs:
@@ -82,8 +81,8 @@ class Runs:
         self._constraint = constraint
         self._runs: list[Run] = []
 
-    def state(self, history: History) -> int:
-        """The state after ``history`` (int64, at least one token).
+    def state(self, history: bytes) -> int:
+        """The state after ``history`` (at least one token).
 
         Raises HistoryError when its last token is not allowed.
         """
@@ -92,24 +91,27 @@ class Runs:
                 state = self._follow(run, history)
                 if state is not None:
                     return state
-        self._add(Run(history.copy(), len(history), [self._constraint.start]))
-        return self._constraint.start
+        start = self._constraint.start
+        self._add(Run(history, len(history) // WIDTH, [start]))
+        return start
 
-    def _follow(self, run: Run, history: History) -> int | None:
+    def _follow(self, run: Run, history: bytes) -> int | None:
         """The state after a history ``run`` knows but for its last token; None
         when the run had ended and this is a new prompt."""
-        self._first(run)
-        length = len(history)
-        if length == run.start or run.holds(history):
+        if self._runs[0] is not run:
+            self._runs.remove(run)
+            self._runs.insert(0, run)
+        length = len(history) // WIDTH
+        if run.holds(history):
             return run.states[length - run.start]
         before = run.states[length - 1 - run.start]
-        token = int(history[-1])
-        state = self._constraint.advance(before, token)
+        token = history[-WIDTH:]
+        state = self._constraint.advance(before, int.from_bytes(token, "little"))
         if state == DEAD:
             if self._has_ended(before):
                 return None
-            self._refuse(history, before)
-        if run.length >= length:
+            self._refuse(length - 1, token, before)
+        if run.nbytes >= len(history):
             run = run.branch(length - 1)
             self._add(run)
         run.extend(token, state)
@@ -120,37 +122,35 @@ class Runs:
         constraint = self._constraint
         return constraint.is_complete(state) and not constraint.live(state)
 
-    def _refuse(self, history: History, state: int) -> None:
-        token = int(history[-1])
+    def _refuse(self, position: int, raw: bytes, state: int) -> NoReturn:
+        token = int.from_bytes(raw, "little")
         vocabulary = self._constraint.vocabulary
-        text = vocabulary.token_bytes(token).decode("utf-8", "replace")
-        what = repr(text) if vocabulary.is_text(token) else "not text"
-        wanted = bytes(self._constraint.live(state)[:8]).decode("utf-8", "replace")
+        text = vocabulary.token_bytes(token) if token < vocabulary.size else b""
+        what = repr(text.decode("utf-8", "replace")) if text else "not text"
         raise HistoryError(
-            f"token {token} ({what}) at position {len(history) - 1} of the history "
-            f"is not allowed there; the text so far allows {wanted!r}",
-            position=len(history) - 1,
+            f"token {token} ({what}) at position {position} of the history is not "
+            f"allowed there; {self._wanted(state)}",
+            position=position,
             hint="the constraint must be the last logits processor, and the "
             "sampler must not pick tokens at -inf; for a new prompt that "
             "continues an earlier output, pass constraint.fresh()",
         )
 
-    def _first(self, run: Run) -> None:
-        if self._runs[0] is not run:
-            self._runs.remove(run)
-            self._runs.insert(0, run)
+    def _wanted(self, state: int) -> str:
+        if self._constraint.is_complete(state):
+            return "the output may end there"
+        shortest = self._constraint.shortest(state).decode("utf-8", "replace")
+        return f"a right continuation would be {shortest[:60]!r}"
 
     def _add(self, run: Run) -> None:
+        """Nothing; ``run`` comes first, and old runs go beyond 16 MB."""
         self._runs.insert(0, run)
-        kept = 0
-        for count, old in enumerate(self._tokens_held()):
-            kept = count + 1
-            if old > _MAX_TOKENS:
-                break
-        del self._runs[max(kept, 1) :]
+        fitting = sum(held <= _MAX_BYTES for held in self._held())
+        del self._runs[max(fitting, 1) :]
 
-    def _tokens_held(self) -> Iterator[int]:
+    def _held(self) -> Iterator[int]:
+        """Bytes of the first run, of the first two, ..."""
         held = 0
         for run in self._runs:
-            held += run.length
+            held += run.nbytes
             yield held
