@@ -14,12 +14,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stcon.constraints.constraint import Constraint, LogitsProcessor
 from stcon.constraints.dfa import DfaConstraint
-from stcon.cpu.rows import Rows, shared_rows
+from stcon.cpu.rows import ClassRows, Rows, shared_rows
 from stcon.decode.runs import WIDTH, Runs
 from stcon.errors import HistoryError
+from stcon.machines.dfa import DEAD
 
 _numbers = itertools.count()
 
@@ -58,6 +60,9 @@ class HostProcessor:
         self._runs = Runs(constraint)
         self._lock = threading.Lock()
         self._number = next(_numbers)
+        self._row: Callable[[int, int], Any] = self._row_of_state
+        if isinstance(constraint, DfaConstraint):
+            self._row = _ClassRow(constraint, self._rows, self._number)
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
         """``logits`` with -inf where the constraint does not allow a token."""
@@ -73,13 +78,38 @@ class HostProcessor:
         history = read_history(tokens)
         with self._lock:
             state = self._runs.state(history)
-        return self._rows.get(
-            (self._number, state, width), lambda: self._make(state, width)
-        )
+        return self._row(state, width)
 
-    def _make(self, state: int, width: int) -> Any:
+    def _row_of_state(self, state: int, width: int) -> Any:
+        """The row of ``state``, kept by state."""
+        key = (self._number, state, width)
+        return self._rows.get(key, lambda: self._make(state, width))
+
+    def _make(self, state: int, width: int) -> NDArray[np.bool_]:
         allowed = self._constraint.allowed(state)[:width]
         return np.pad(allowed, (0, width - len(allowed)))
+
+
+class _ClassRow:
+    """The row of a state of a class table, kept by its set of open classes."""
+
+    def __init__(self, constraint: DfaConstraint, rows: Rows, number: int) -> None:
+        self._table = constraint.table
+        self._maker = ClassRows(constraint.class_of, constraint.table.shape[1])
+        self._rows = rows
+        self._number = number
+        self._key_of_state: dict[int, bytes] = {}
+
+    def __call__(self, state: int, width: int) -> Any:
+        """bool mlx array [1, width]."""
+        key = self._key_of_state.get(state)
+        if key is None:
+            key = np.packbits(self._table[state] != DEAD).tobytes()
+            self._key_of_state[state] = key
+        return self._rows.get(
+            (self._number, key, width),
+            lambda: self._maker.row(self._table[state] != DEAD, width),
+        )
 
 
 def read_history(tokens: Any) -> bytes:

@@ -5,13 +5,17 @@ object may serve several generations, all rows of a batch, and speculative
 decoding that jumps back.  So the state must be a function of the history, not
 of how often the processor was called.  ``Runs`` remembers what it has seen: a
 run is a prompt of ``start`` tokens, the tokens after it, and the state at each.
-A history that a run knows, or knows but for its last token, belongs to it;
-any other is a new prompt.  The first history may be the whole prompt (mlx-lm
-0.32.2), its last token only (0.31.3, speculative) or its uncached rest.
+A history that a run knows belongs to it.  One that a run knows but for its last
+token goes on with that run if the shorter history was asked about and not gone
+on with yet: every loop asks before it goes on, so this tells the next token of
+a run from a new prompt that happens to be one token longer than an old one.
+Any other history is a new prompt.  The first history may be the whole prompt
+(mlx-lm 0.32.2), its last token only (0.31.3, speculative) or its uncached rest.
 
-One case is undecidable from outside: a new prompt that is, to the token, an
-earlier run of the same object or that run and one token more.  It is taken for
-the run going on; ``Constraint.fresh`` starts from nothing.
+What stays undecidable from outside is a new prompt that is, to the token, what
+an earlier run of the same object has seen, or that and one token more which the
+format allows there.  It is taken for the run; ``Constraint.fresh`` starts from
+nothing.
 
 Histories are kept and compared as raw bytes, four a token: comparing 1,000
 tokens costs 0.3 µs that way, 5 µs as numpy arrays.
@@ -20,6 +24,7 @@ tokens costs 0.3 µs that way, 5 µs as numpy arrays.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NoReturn
 
 from stcon.constraints.constraint import Constraint
@@ -32,16 +37,30 @@ WIDTH = 4
 _MAX_BYTES = WIDTH << 22
 
 
+@dataclass(slots=True)
+class Place:
+    """A history some run has seen, and the state after it.
+
+    ``asked``: calls with this history, less the new tokens that followed it.
+    ``waiting``: calls with it, less all calls that went one token further.
+    """
+
+    state: int
+    asked: int = 0
+    waiting: int = 0
+
+
 class Run:
     """A prompt of ``start`` tokens and what followed.
 
-    ``states[i]`` is the state when ``start + i`` tokens are known.
+    ``places[i]`` belongs to the first ``start + i`` tokens; runs that branched
+    share the places before their branch.
     """
 
-    def __init__(self, tokens: bytes, start: int, states: list[int]) -> None:
+    def __init__(self, tokens: bytes, start: int, places: list[Place]) -> None:
         self._tokens = bytearray(tokens)
         self.start = start
-        self.states = states
+        self.places = places
 
     @property
     def nbytes(self) -> int:
@@ -66,12 +85,12 @@ class Run:
     def extend(self, token: bytes, state: int) -> None:
         """Nothing; one more token, and the state after it."""
         self._tokens += token
-        self.states.append(state)
+        self.places.append(Place(state))
 
     def branch(self, length: int) -> Run:
         """A run of its own with the first ``length`` tokens of this one."""
-        states = self.states[: length - self.start + 1]
-        return Run(self._tokens[: length * WIDTH], self.start, states)
+        places = self.places[: length - self.start + 1]
+        return Run(self._tokens[: length * WIDTH], self.start, places)
 
 
 class Runs:
@@ -92,30 +111,55 @@ class Runs:
                 if state is not None:
                     return state
         start = self._constraint.start
-        self._add(Run(history, len(history) // WIDTH, [start]))
+        place = Place(start, asked=1, waiting=1)
+        self._add(Run(history, len(history) // WIDTH, [place]))
         return start
 
     def _follow(self, run: Run, history: bytes) -> int | None:
         """The state after a history ``run`` knows but for its last token; None
-        when the run had ended and this is a new prompt."""
+        when this is a new prompt, as far as ``run`` can tell."""
+        at = len(history) // WIDTH - run.start
+        if run.holds(history):
+            self._use(run)
+        else:
+            extended = self._extend(run, at - 1, history)
+            if extended is None:
+                return None
+            run = extended
+        place = run.places[at]
+        place.asked += 1
+        place.waiting += 1
+        if at:
+            run.places[at - 1].waiting -= 1
+        return place.state
+
+    def _extend(self, run: Run, at: int, history: bytes) -> Run | None:
+        """The run that holds ``history``, whose last token ``run`` does not
+        know; None when nobody asked for a token there."""
+        place = run.places[at]
+        token = history[-WIDTH:]
+        if place.asked <= 0:
+            return None
+        number = int.from_bytes(token, "little")
+        state = self._constraint.advance(place.state, number)
+        if state == DEAD:
+            if place.waiting <= 0 or self._has_ended(place.state):
+                return None
+            self._refuse(run.start + at, token, place.state)
+        place.asked -= 1
+        if run.nbytes >= len(history):
+            run = run.branch(run.start + at)
+            self._add(run)
+        else:
+            self._use(run)
+        run.extend(token, state)
+        return run
+
+    def _use(self, run: Run) -> None:
+        """Nothing; ``run`` comes first."""
         if self._runs[0] is not run:
             self._runs.remove(run)
             self._runs.insert(0, run)
-        length = len(history) // WIDTH
-        if run.holds(history):
-            return run.states[length - run.start]
-        before = run.states[length - 1 - run.start]
-        token = history[-WIDTH:]
-        state = self._constraint.advance(before, int.from_bytes(token, "little"))
-        if state == DEAD:
-            if self._has_ended(before):
-                return None
-            self._refuse(length - 1, token, before)
-        if run.nbytes >= len(history):
-            run = run.branch(length - 1)
-            self._add(run)
-        run.extend(token, state)
-        return state
 
     def _has_ended(self, state: int) -> bool:
         """Whether only end-of-text ids are open."""

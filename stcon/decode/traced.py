@@ -32,11 +32,14 @@ _FLAG_DELAY = 4
 
 @dataclass(frozen=True)
 class _Seen:
-    """A history met before, and the state after it (an int32 scalar)."""
+    """One call: its history and, as device scalars, the state after it (int32),
+    whether its last token went on with a run, and whether that was new."""
 
     tokens: Any
     length: int
     state: Any
+    follows: Any
+    is_new: Any
 
 
 class TracedProcessor:
@@ -58,13 +61,13 @@ class TracedProcessor:
         tables = self._on_device(int(logits.shape[-1]))
         with self._lock:
             self._raise_flagged()
-            state, wrong = self._state(tokens, *tables)
+            seen, wrong = self._look_up(tokens, *tables)
         table, class_of, _ = tables
-        row = mx.take(mx.take(table, state, axis=0) != DEAD, class_of)
+        row = mx.take(mx.take(table, seen.state, axis=0) != DEAD, class_of)
         row = row if logits.ndim == 1 else row[None]
         masked = mx.where(row, logits, mx.array(-np.inf, logits.dtype))
-        # so that the flag is computed along with the step
-        return mx.depends(masked, wrong)
+        # so that the flags are computed along with the step
+        return mx.depends(masked, [seen.follows, seen.is_new, wrong])
 
     def _on_device(self, width: int) -> tuple[Any, Any, Any]:
         """The table; the class of each of ``width`` logits; which states have
@@ -83,29 +86,50 @@ class TracedProcessor:
             self._tables[width] = on_device
         return self._tables[width]
 
-    def _state(
+    def _look_up(
         self, tokens: Any, table: Any, class_of: Any, ended: Any
-    ) -> tuple[Any, Any]:
-        """The state after ``tokens`` and whether the last one was wrong, as
-        device scalars; ``tokens`` is remembered."""
+    ) -> tuple[_Seen, Any]:
+        """``tokens`` with its state, now remembered; and whether its last token
+        was wrong.  The rules are those of ``runs.py``."""
         import mlx.core as mx
 
         length = int(tokens.shape[0])
-        state = mx.array(self._constraint.start, mx.int32)
-        wrong = mx.array(False)
-        for seen in [s for s in self._seen if s.length == length - 1]:
-            after = table[seen.state, class_of[tokens[-1]]]
-            dead = after == DEAD
-            follows = (tokens[:-1] == seen.tokens).all() & ~(dead & ended[seen.state])
-            state = mx.where(follows, after, state)
-            wrong = mx.where(follows, dead, wrong)
-        for seen in [s for s in self._seen if s.length == length]:
-            again = (tokens == seen.tokens).all()
+        no, start = mx.array(False), mx.array(self._constraint.start, mx.int32)
+        asked, before = mx.array(0), start
+        for seen in self._of_length(length - 1):
+            same = (tokens[:-1] == seen.tokens).all()
+            asked = asked + same
+            before = mx.where(same, seen.state, before)
+        waiting, known, state, follows = asked, no, start, no
+        for seen in self._of_length(length):
+            same = (tokens[:-1] == seen.tokens[:-1]).all()
+            asked = asked - (same & seen.is_new)
+            waiting = waiting - (same & seen.follows)
+            again = same & (tokens[-1] == seen.tokens[-1])
             state = mx.where(again, seen.state, state)
-            wrong = wrong & ~again
-        self._remember(_Seen(tokens, length, state))
+            follows = mx.where(again, seen.follows, follows)
+            known = known | again
+        after = table[before, class_of[tokens[-1]]]
+        dead = after == DEAD
+        is_new = ~known & (asked > 0) & ~(dead & ((waiting <= 0) | ended[before]))
+        state = mx.where(is_new, after, state)
+        met = _Seen(tokens, length, state, follows | is_new, is_new)
+        wrong = is_new & dead
+        self._remember(met)
         self._flags.append((wrong, length - 1))
-        return state, wrong
+        return met, wrong
+
+    def _remember(self, seen: _Seen) -> None:
+        self._seen.append(seen)
+        self._tokens_held += seen.length
+        while (
+            len(self._seen) > _REMEMBERED and self._tokens_held > _REMEMBERED_TOKENS
+        ):
+            self._tokens_held -= self._seen.popleft().length
+
+    def _of_length(self, length: int) -> list[_Seen]:
+        """Remembered histories of ``length`` tokens, the latest last."""
+        return [seen for seen in self._seen if seen.length == length]
 
     def _remember(self, seen: _Seen) -> None:
         self._seen.append(seen)
