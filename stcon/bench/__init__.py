@@ -1,0 +1,1 @@
+"""Measurements of stcon beside its peers: ``python -m stcon bench``."""

@@ -1,0 +1,65 @@
+"""llguidance: a lexer of derivatives and an Earley parser, masks computed lazily.
+
+Its tokenizer gets the slices made for JSON, which are its fastest here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stcon.bench.bitmasks import BitmaskEngine
+from stcon.bench.engines import Refused
+from stcon.bench.schemas import Schema
+from stcon.bench.tokenizer import Tokens
+
+_COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
+
+
+class LlguidanceEngine(BitmaskEngine):
+    """``LLMatcher`` on the grammar of a JSON schema, compact whitespace."""
+
+    name = "llguidance"
+
+    def __init__(self, tokens: Tokens) -> None:
+        super().__init__(tokens.vocabulary.size)
+        self._module = import_module("llguidance")
+        self._masks = import_module("llguidance.numpy")
+        maker = self._module.LLTokenizer
+        self._tokenizer = maker(
+            tokens.tokenizer.to_str(),
+            n_vocab=tokens.vocabulary.size,
+            eos_token=list(tokens.vocabulary.eos_ids),
+            slices=maker.json_slices(),
+        )
+
+    def compile(self, schema: Schema) -> Any:
+        """The matcher of ``schema``; raises Refused."""
+        maker = self._module.LLMatcher
+        grammar = maker.grammar_from_json_schema(schema, overrides=_COMPACT)
+        matcher = maker(self._tokenizer, grammar)
+        if matcher.is_error():
+            raise Refused(matcher.get_error())
+        return matcher
+
+    def matcher(self, grammar: Any) -> _Run:
+        """The one matcher, set back: its lexer keeps what it has learnt."""
+        grammar.reset()
+        return _Run(grammar, self._masks, self._width)
+
+
+class _Run:
+    def __init__(self, matcher: Any, masks: Any, width: int) -> None:
+        self._matcher = matcher
+        self._fill = masks.fill_next_token_bitmask
+        self._mask: NDArray[np.int32] = masks.allocate_token_bitmask(1, width)
+
+    def advance(self, token: int) -> bool:
+        return bool(self._matcher.consume_token(token))
+
+    def fill(self) -> NDArray[np.int32]:
+        self._fill(self._matcher, self._mask)
+        return self._mask

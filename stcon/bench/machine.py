@@ -1,0 +1,61 @@
+"""Where numbers were measured: machine, Python and versions."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from stcon import __version__
+
+
+def machine() -> dict[str, Any]:
+    """Processor, its cores, operating system and Python."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def versions(packages: Iterable[str]) -> dict[str, str | None]:
+    """The installed version of each package, None for one that is missing."""
+    return {"stcon": __version__} | {name: installed(name) for name in packages}
+
+
+def installed(package: str) -> str | None:
+    """The version of ``package``, or None when it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def resident_bytes() -> int:
+    """The resident memory of this process now, in bytes."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:  # macOS has no /proc; ps gives KiB
+        return int(_output("ps", "-o", "rss=", "-p", str(os.getpid())) or 0) << 10
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            names = [line.partition(":")[2] for line in file if "model name" in line]
+        return names[0].strip() if names else platform.processor()
+    except OSError:
+        return _output("sysctl", "-n", "machdep.cpu.brand_string")
+
+
+def _output(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip()

@@ -1,0 +1,111 @@
+"""stcon as an engine of the benchmarks, and the stages of its compile."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import Any
+
+from stcon.api import constrain
+from stcon.bench.engines import Engine, Refused, Walk
+from stcon.bench.schemas import Schema
+from stcon.bench.timing import timed
+from stcon.bench.tokenizer import Tokens
+from stcon.constraints.dfa import DfaConstraint
+from stcon.cpu.rows import shared_rows
+from stcon.decode.processor import HostProcessor, bind
+from stcon.errors import StconError
+from stcon.machines.compile import compile_rules
+
+
+class StconEngine(Engine):
+    """``constrain`` and the processor for the host."""
+
+    name = "stcon"
+    ways = ("bool",)
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._vocabulary = tokens.vocabulary
+        _ = tokens.vocabulary.trie  # built when first asked for
+
+    def compile(self, schema: Schema) -> DfaConstraint:
+        """The constraint of ``schema``; raises Refused."""
+        try:
+            constraint = constrain(self._vocabulary, schema, path="host")
+        except StconError as error:
+            raise Refused(str(error)) from error
+        if not isinstance(constraint, DfaConstraint):
+            raise Refused(f"it became a {constraint.kind}; only a DFA is measured")
+        return constraint
+
+    def first_mask(self, grammar: DfaConstraint) -> None:
+        """Nothing; the mask before the first token has been computed."""
+        grammar.allowed(grammar.start)
+
+    def stages(self, schema: Schema) -> dict[str, int]:
+        """Nanoseconds of each stage of one compile, in order."""
+        from stcon.syntax.json_schema import compile_schema
+
+        rules, compiled = timed(lambda: compile_schema(schema))
+        automaton, dfa = timed(lambda: compile_rules(compiled.rules))
+        classes, constraint = timed(
+            lambda: DfaConstraint.of(dfa, self._vocabulary, bind("host"))
+        )
+        mask, _ = timed(lambda: constraint.allowed(constraint.start))
+        return {
+            "rules": rules,
+            "automaton": automaton,
+            "token classes": classes,
+            "first mask": mask,
+        }
+
+    def walk(
+        self, grammar: DfaConstraint, prompt: list[int], tokens: list[int]
+    ) -> Walk:
+        """Nanoseconds of each step: read the history, find the state, get the row.
+
+        The histories are mlx arrays, computed beforehand, as mlx-lm hands them.
+        """
+        row, width = self._processor(grammar).row, self._vocabulary.size
+        took = []
+        for history in histories(prompt, tokens):
+            started = perf_counter_ns()
+            row(history, width)
+            took.append(perf_counter_ns() - started)
+        return {"bool": took}
+
+    def forget(self) -> None:
+        """Nothing; the next visit of each state is a first one."""
+        shared_rows().clear()
+
+    def first_wrong(self, grammar: DfaConstraint, tokens: list[int]) -> int | None:
+        """The place of the first token the grammar does not allow, or None."""
+        state = grammar.start
+        for place, token in enumerate(tokens):
+            if not grammar.allowed(state)[token]:
+                return place
+            state = grammar.advance(state, token)
+        return None
+
+    def grammar_bytes(self, grammar: DfaConstraint) -> int:
+        """Automaton, table and class map."""
+        return grammar.nbytes
+
+    def _processor(self, grammar: DfaConstraint) -> HostProcessor:
+        """One a constraint, as its own calls would make it."""
+        if grammar._processor is None:
+            grammar._processor = HostProcessor(grammar)
+        assert isinstance(grammar._processor, HostProcessor)
+        return grammar._processor
+
+
+def histories(prompt: list[int], tokens: list[int]) -> list[Any]:
+    """The histories mlx-lm would hand over: the prompt, then a token more each;
+    int64 as its concatenation of int32 and uint32 is, already computed."""
+    import mlx.core as mx
+
+    mx.set_default_device(mx.cpu)
+    whole = mx.array([*prompt, *tokens], mx.int64)
+    lengths = range(len(prompt), len(prompt) + len(tokens) + 1)
+    grown = [mx.contiguous(whole[:length]) for length in lengths]
+    mx.eval(grown)
+    return grown
