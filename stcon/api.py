@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from stcon.constraints.constraint import Constraint
 from stcon.constraints.dfa import DfaConstraint
 from stcon.constraints.storage import read
 from stcon.decode.processor import bind
-from stcon.errors import ConstraintFileError
+from stcon.errors import ConstraintFileError, RegexError, SchemaError
 from stcon.machines.compile import compile_rules
-from stcon.machines.dfa import Dfa
+from stcon.machines.dfa import DEAD, Dfa
 from stcon.machines.limits import Limits
 from stcon.syntax.rules import Rules
 from stcon.tokens.vocabulary import Vocabulary
@@ -59,6 +59,8 @@ def constrain(
     rules, notes = _rules(schema, regex, choices, whitespace, escapes)
     vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
     dfa = compile_rules(rules, limits)
+    if dfa.start == DEAD:
+        _refuse_empty(regex)
     return DfaConstraint.of(dfa, vocabulary, bind(path), limits, notes)
 
 
@@ -84,6 +86,12 @@ def load(
     return DfaConstraint(
         dfa, vocabulary, arrays["table"], arrays["class_of"], bind(path), saved.notes
     )
+
+
+def _refuse_empty(regex: str | None) -> NoReturn:
+    if regex is not None:
+        raise RegexError("no text matches this pattern", pattern=regex, offset=0)
+    raise SchemaError("no JSON text satisfies this schema", pointer="#")
 
 
 def _rules(

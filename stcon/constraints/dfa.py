@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from stcon.constraints.constraint import Constraint, LogitsProcessor
 from stcon.constraints.dead_ends import refuse_dead_ends
 from stcon.constraints.storage import write
+from stcon.errors import StconError
 from stcon.machines.dfa import DEAD, Dfa
 from stcon.machines.limits import Limits, Meter
 from stcon.tokens.classes import classify
@@ -67,9 +68,12 @@ class DfaConstraint(Constraint):
     ) -> DfaConstraint:
         """The constraint of ``dfa`` over ``vocabulary``.
 
-        Raises LimitError when the table is too large, and VocabularyError when
-        the tokens cannot write every text the automaton asks for.
+        Raises LimitError when the table is too large, VocabularyError when the
+        tokens cannot write every text the automaton asks for, and StconError
+        when it accepts none.
         """
+        if dfa.start == DEAD:
+            raise StconError("no text at all is in this format")
         classes = classify(dfa, vocabulary.trie, Meter(limits))
         table, class_of = _with_end(classes.next, classes.class_of, dfa, vocabulary)
         refuse_dead_ends(dfa, table, vocabulary)
