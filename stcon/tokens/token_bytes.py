@@ -91,9 +91,7 @@ class ByteRule:
         keep[marks] = False
         return _ends_before(marks), values.astype(np.uint8)[keep], odd.tolist()
 
-    def _bulk_text(
-        self, surfaces: Sequence[str]
-    ) -> tuple[Int32, Bytes, Iterable[int]]:
+    def _bulk_text(self, surfaces: Sequence[str]) -> tuple[Int32, Bytes, Iterable[int]]:
         """Ends, data and the tokens that may be written as one byte."""
         text = _MARK.join([*surfaces, ""])
         for old, new in self.replacements:

@@ -91,7 +91,9 @@ def build_trie(offsets: Int32, data: Bytes) -> Trie:
             node_of_token[tokens[~goes_on]] = at[~goes_on]
             tokens, starts = tokens[goes_on], starts[goes_on]
             lengths, at = lengths[goes_on], at[goes_on]
-    return _finish(bounds, np.concatenate(parents), np.concatenate(labels), node_of_token)
+    return _finish(
+        bounds, np.concatenate(parents), np.concatenate(labels), node_of_token
+    )
 
 
 def _finish(bounds: list[int], parent: Int32, byte: Bytes, ends: Int32) -> Trie:
@@ -124,15 +126,14 @@ def _sort_tokens(offsets: Int32, lengths: Int32, data: Bytes) -> Int64:
     return tokens
 
 
-def _chunk_keys(
-    padded: Bytes, starts: Int32, left: Int32
-) -> npt.NDArray[np.uint64]:
+def _chunk_keys(padded: Bytes, starts: Int32, left: Int32) -> npt.NDArray[np.uint64]:
     """Seven bytes, then ``min(left, 8)``: orders as the bytes do, a prefix first."""
     words = np.ndarray(len(padded) - 7, ">u8", padded, strides=(1,))
     kept = np.minimum(left, _CHUNK)
     masks = np.array([(1 << 64) - (1 << (64 - 8 * k)) for k in range(8)], np.uint64)
-    keys = words[starts].astype(np.uint64) & masks[kept]
-    return keys | np.minimum(left, _CHUNK + 1).astype(np.uint64)
+    keys: npt.NDArray[np.uint64] = words[starts].astype(np.uint64) & masks[kept]
+    keys |= np.minimum(left, _CHUNK + 1).astype(np.uint64)
+    return keys
 
 
 def _ties(

@@ -176,8 +176,8 @@ def _read(
     rule = read_rule(huggingface.read_decoder(backend))
     surfaces = huggingface.read_surfaces(backend, added)
     known = {token: b"" for token in eos_ids if 0 <= token < len(surfaces)}
-    for each in added:
-        if each.token not in known:
-            known[each.token] = b"" if each.is_special else rule.bytes_of(each.surface)
-    offsets, data = rule.bytes_of_all([text or "" for text in surfaces], known)
+    for token, surface, is_special in added:
+        if token not in known:
+            known[token] = b"" if is_special else rule.bytes_of(surface)
+    offsets, data = rule.bytes_of_all(surfaces, known)
     return Vocabulary(offsets, data, eos_ids)
