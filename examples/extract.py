@@ -15,9 +15,9 @@ import os
 import sys
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, EmailStr, Field
+from pydantic import BaseModel, Field
 
 PROMPT = (
     "Write the person as JSON: Maria Lopez, 34 years old, is a nurse in Lisbon. "
@@ -33,7 +33,7 @@ class Person(BaseModel):
     age: int = Field(ge=0, le=150)
     city: str
     job: str
-    email: Annotated[str, Field(json_schema_extra={"format": "email"})]
+    email: str = Field(json_schema_extra={"format": "email"})
 
 
 def main() -> int:

