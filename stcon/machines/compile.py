@@ -34,8 +34,9 @@ def compile_rules(rules: Rules, limits: Limits | None = None) -> Dfa:
 
     Raises LimitError over ``limits`` and ValueError for rules that recurse.
     """
-    _refuse_recursion(rules)
-    return _Compiler(rules.rules, Meter(limits)).dfa(rules.rules[rules.start])
+    if calls_itself(rules):
+        raise ValueError("a rule calls itself: a finite automaton cannot follow")
+    return Products(rules.rules, Meter(limits)).dfa(rules.rules[rules.start])
 
 
 def compile_expr(expr: Expr, limits: Limits | None = None) -> Dfa:
@@ -43,23 +44,23 @@ def compile_expr(expr: Expr, limits: Limits | None = None) -> Dfa:
     return compile_rules(Rules.single(expr), limits)
 
 
-class _Compiler:
-    """Holds what one compile shares: the meter and the automata of products."""
+class Products:
+    """What one compile shares: the meter, and the automata of And and Not."""
 
     def __init__(self, rules: Mapping[str, Expr], meter: Meter) -> None:
         self._rules = rules
         self._meter = meter
-        self._products: dict[int, Dfa] = {}
+        self._known: dict[int, Dfa] = {}
         self._depth = 0
 
     def dfa(self, expr: Expr) -> Dfa:
         """The minimal automaton of ``expr``."""
-        nfa = Builder(self._rules, self._product, self._meter).build(expr)
+        nfa = Builder(self._rules, self.product, self._meter).build(expr)
         return minimise(determinise(nfa, self._meter), self._meter)
 
-    def _product(self, node: Expr) -> Dfa:
+    def product(self, node: Expr) -> Dfa:
         """The minimal automaton of an And or Not node."""
-        known = self._products.get(id(node))
+        known = self._known.get(id(node))
         if known is None:
             items = node.items if isinstance(node, And) else (node,)
             self._depth += 1
@@ -67,7 +68,7 @@ class _Compiler:
             parts = [self._signed(item) for item in items]
             self._depth -= 1
             known = minimise(product(parts, self._meter), self._meter)
-            self._products[id(node)] = known
+            self._known[id(node)] = known
         return known
 
     def _signed(self, item: Expr) -> tuple[Dfa, bool]:
@@ -85,24 +86,21 @@ class _Compiler:
             )
 
 
-def _refuse_recursion(rules: Rules) -> None:
-    """Nothing; raises ValueError when a rule can reach itself."""
-    if len(rules.rules) == 1 and not list(_calls(rules.rules[rules.start])):
-        return
-    calls = {name: set(_calls(expr)) for name, expr in rules.rules.items()}
+def calls_itself(rules: Rules) -> bool:
+    """Whether a rule that the start reaches can reach itself."""
     done: set[str] = set()
-    for name in calls:
-        path = {name: iter(calls[name])}
-        while path:
-            at = next(reversed(path))
-            after = next(path[at], None)
-            if after is None:
-                done.add(at)
-                del path[at]
-            elif after in path:
-                raise ValueError(f"rule {after!r} calls itself")
-            elif after not in done:
-                path[after] = iter(calls[after])
+    path = {rules.start: _calls(rules.rules[rules.start])}
+    while path:
+        at = next(reversed(path))
+        after = next(path[at], None)
+        if after is None:
+            done.add(at)
+            del path[at]
+        elif after in path:
+            return True
+        elif after not in done:
+            path[after] = _calls(rules.rules[after])
+    return False
 
 
 def _calls(expr: Expr) -> Iterator[str]:

@@ -239,7 +239,7 @@ def _merge_columns(
     keys = [column.tobytes() for column in columns]
     merged = [ids.setdefault(keys[cls], len(ids)) for cls in byte_class.tolist()]
     first = [keys.index(key) for key in ids]
-    return np.array(merged, np.uint8), columns[first].T
+    return np.array(merged, byte_class.dtype), columns[first].T
 
 
 def _breadth_first(table: NDArray[np.int64], start: int) -> list[int]:

@@ -58,9 +58,15 @@ class Builder:
     """Builds one Nfa; ``sub`` compiles And and Not nodes to automata."""
 
     def __init__(
-        self, rules: Mapping[str, Expr], sub: Callable[[Expr], Dfa], meter: Meter
+        self,
+        rules: Mapping[str, Expr],
+        sub: Callable[[Expr], Dfa],
+        meter: Meter,
+        symbols: Mapping[str, int] | None = None,
     ) -> None:
+        """``symbols``: calls that stay calls, read like bytes beyond 255."""
         self._rules = rules
+        self._symbols = symbols or {}
         self._sub = sub
         self._meter = meter
         self._nfa = Nfa()
@@ -70,6 +76,18 @@ class Builder:
     def build(self, expr: Expr) -> Nfa:
         """The automaton of ``expr``."""
         self._nfa.start = self._state_of(expr, self._nfa.final)
+        return self._finish()
+
+    def build_all(self, entries: Mapping[int, Expr]) -> Nfa:
+        """The automaton that reads a symbol of ``entries``, then its
+        expression."""
+        self._nfa.start = self._nfa.new()
+        for symbol, expr in entries.items():
+            state = self._state_of(expr, self._nfa.final)
+            self._nfa.moves[self._nfa.start].append((1 << symbol, state))
+        return self._finish()
+
+    def _finish(self) -> Nfa:
         while self._waiting:
             node, target, state = self._waiting.pop()
             self._meter.states(len(self._nfa.skips) // _NFA_STATES_PER_DFA_STATE)
@@ -128,6 +146,9 @@ class Builder:
         return after
 
     def _call(self, node: Call, target: int, state: int) -> None:
+        if node.name in self._symbols:
+            self._nfa.moves[state].append((1 << self._symbols[node.name], target))
+            return
         self._nfa.skips[state].append(self._state_of(self._rules[node.name], target))
 
     def _automaton(self, node: Expr, target: int, state: int) -> None:
@@ -180,14 +201,20 @@ def _edges(dfa: Dfa) -> list[list[tuple[int, int]]]:
 
 def byte_classes(masks: list[int]) -> tuple[np.ndarray, list[tuple[int, ...]]]:
     """The coarsest classes of bytes that no mask splits, numbered by their
-    least byte: (class of each byte, uint8 [256]; classes of each mask)."""
-    raw = b"".join(mask.to_bytes(32, "little") for mask in masks)
-    rows = np.frombuffer(raw, np.uint8).reshape(-1, 32)
+    least byte: (class of each byte, uint8 [256]; classes of each mask).
+
+    Masks with symbols beyond 255 give classes of those too (int32).
+    """
+    width = max(256, *(mask.bit_length() for mask in masks))
+    width = -(-width // 8)
+    raw = b"".join(mask.to_bytes(width, "little") for mask in masks)
+    rows = np.frombuffer(raw, np.uint8).reshape(-1, width)
     bits = np.unpackbits(rows, axis=1, bitorder="little")
     columns = np.packbits(bits, axis=0).T.tolist()
     ids: dict[tuple[int, ...], int] = {}
     byte_class = [ids.setdefault(tuple(column), len(ids)) for column in columns]
     first = np.zeros(len(ids), np.int64)
-    first[byte_class[::-1]] = np.arange(255, -1, -1)
+    first[byte_class[::-1]] = np.arange(len(byte_class) - 1, -1, -1)
     members = [tuple(np.flatnonzero(row).tolist()) for row in bits[:, first]]
-    return np.array(byte_class, np.uint8), members
+    kind = np.uint8 if len(byte_class) == 256 else np.int32
+    return np.array(byte_class, kind), members
