@@ -103,7 +103,11 @@ def qwen35_package() -> Path:
 def smollm2_folder() -> Path:
     """SmolLM2-135M-Instruct as a folder that mlx-lm loads, with its tokenizer."""
     path = Path(__file__).parents[1] / "examples" / "smollm2.py"
-    return _kept("smollm2", lambda folder: _load_script(path).make(folder))
+    try:
+        made: Path = _load_script(path).make(assets_folder() / "smollm2")
+    except RuntimeError as error:
+        _missing(str(error))
+    return made
 
 
 def assets_folder() -> Path:

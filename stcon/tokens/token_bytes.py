@@ -86,10 +86,10 @@ class ByteRule:
         outside = np.flatnonzero(values == _OUTSIDE)
         is_mark = codes[outside] == ord(mark)
         marks, strangers = outside[is_mark], outside[~is_mark]
-        odd = np.unique(np.searchsorted(marks, strangers))
+        odd = set(np.searchsorted(marks, strangers).tolist())
         keep = np.ones(len(codes), bool)
         keep[marks] = False
-        return _ends_before(marks), values.astype(np.uint8)[keep], odd.tolist()
+        return _ends_before(marks), values.astype(np.uint8)[keep], odd
 
     def _bulk_text(self, surfaces: Sequence[str]) -> tuple[Int32, Bytes, Iterable[int]]:
         """Ends, data and the tokens that may be written as one byte."""

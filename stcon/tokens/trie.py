@@ -4,8 +4,8 @@ A level-by-level layout (breadth first) lets such a walk be one numpy operation
 a level.  Tokens are sorted once, as 64-bit keys of seven bytes and a length, so
 that at each depth equal prefixes are neighbours and one comparison with the
 neighbour tells the new nodes.  Cost: one sort of the tokens, then one pass over
-their bytes (Qwen3.5, 248k tokens, 1.7 MB: about 0.1 s; a Python loop over
-dicts takes 2 s).
+their bytes (Qwen3.5, 248k tokens, 1.8 MB: 0.15 s; a Python loop over
+dicts takes 1.9 s).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Special tokens, holes and the tokens that end an output have no bytes, and a
 token without bytes is never text.  Everything lies in two flat arrays; the trie
-over them is built when first asked for.  Cost for Qwen3.5 (248k tokens): 0.25 s
-to read, 0.1 s for the trie, then 0.1 ms while the tokenizer object stays the same.
+over them is built when first asked for.  Cost for Qwen3.5 (248k tokens): 0.35 s
+to read, 0.15 s for the trie, then 0.1 ms while the tokenizer stays the same.
 """
 
 from __future__ import annotations
@@ -171,12 +171,13 @@ class Vocabulary:
 
 
 def _read(
-    backend: Any, eos_ids: tuple[int, ...], added: list[huggingface.AddedToken]
+    backend: Any, eos_ids: tuple[int, ...], added: huggingface.AddedTokens
 ) -> Vocabulary:
     rule = read_rule(huggingface.read_decoder(backend))
     surfaces = huggingface.read_surfaces(backend, added)
     known = {token: b"" for token in eos_ids if 0 <= token < len(surfaces)}
-    for token, surface, is_special in added:
+    columns = (added.tokens, added.surfaces, added.are_special)
+    for token, surface, is_special in zip(*columns, strict=True):
         if token not in known:
             known[token] = b"" if is_special else rule.bytes_of(surface)
     offsets, data = rule.bytes_of_all(surfaces, known)
