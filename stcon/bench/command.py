@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -108,6 +109,7 @@ def _title(result: dict[str, Any]) -> str:
     place = result["machine"]
     size = result["vocabulary"]["size"]
     known = ", ".join(f"{k} {v}" for k, v in result["versions"].items() if v)
+    known = textwrap.fill(known, 100, break_on_hyphens=False)
     return (
         f"{result['bench']}: {size:,} tokens, {result['rounds']} rounds\n"
         f"{place['processor']}, {place['cores']} cores, Python {place['python']}\n"

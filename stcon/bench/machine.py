@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import subprocess
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -42,6 +44,16 @@ def resident_bytes() -> int:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:  # macOS has no /proc; ps gives KiB
         return int(_output("ps", "-o", "rss=", "-p", str(os.getpid())) or 0) << 10
+
+
+def give_back_free_memory() -> None:
+    """Nothing; what the C allocator holds unused goes back to the system, so that
+    later growth is growth of what is kept.  Where it cannot, nothing happens."""
+    library = ctypes.CDLL(None)
+    with suppress(AttributeError):  # glibc
+        library.malloc_trim(0)
+    with suppress(AttributeError):  # macOS
+        library.malloc_zone_pressure_relief(None, 0)
 
 
 def _processor() -> str:

@@ -14,14 +14,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from stcon.bench.engines import Engine, Refused
-from stcon.bench.machine import resident_bytes
+from stcon.bench.machine import give_back_free_memory, resident_bytes
 from stcon.bench.schemas import Case
 from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Cell, Progress, table
+from stcon.bench.timing import timed
 from stcon.bench.tokenizer import Tokens
 from stcon.cpu.rows import shared_rows
 
 _BATCH = 16
+_SECONDS = 10.0  # of compiling for one batch; a slow engine gets a smaller one
 
 
 def measure(
@@ -48,28 +50,34 @@ def measure(
         rows.append({"name": case.name, "engines": engines})
     rows_limit = shared_rows().limit
     shared = {"vocabulary": tokens.vocabulary.nbytes, "row_cache_limit": rows_limit}
-    return {"unit": "bytes", "batch": _BATCH, "schemas": rows, "shared": shared}
+    return {"unit": "bytes", "schemas": rows, "shared": shared}
 
 
 def _measure_engine(
     engine: Engine, case: Case, histories: list[list[int]], rounds: int
 ) -> dict[str, Any]:
-    told = engine.grammar_bytes(engine.compile(case.schema))
+    nanoseconds, grammar = timed(lambda: engine.compile(case.schema))
+    told = engine.grammar_bytes(grammar)
     if told is not None and not isinstance(engine, StconEngine):
         return {"told": told, "resident": None}
-    grown = [_resident(engine, case, histories) for _ in range(rounds)]
-    return {"told": told, "resident": statistics.median(grown)}
+    batch = max(1, min(_BATCH, int(_SECONDS * 1e9 / nanoseconds)))
+    grown = [_resident(engine, case, histories, batch) for _ in range(rounds)]
+    return {"told": told, "resident": statistics.median(grown), "batch": batch}
 
 
-def _resident(engine: Engine, case: Case, histories: list[list[int]]) -> float:
+def _resident(
+    engine: Engine, case: Case, histories: list[list[int]], batch: int
+) -> float:
     """Growth of the resident memory a grammar, over a batch of them."""
     gc.collect()
+    give_back_free_memory()
     before = resident_bytes()
-    kept = [engine.compile(case.schema) for _ in range(_BATCH)]
+    kept = [engine.compile(case.schema) for _ in range(batch)]
     for grammar in kept:
         for history in histories:
             engine.first_wrong(grammar, history)
     gc.collect()
+    give_back_free_memory()
     grown = resident_bytes() - before
     return max(grown, 0) / len(kept)
 
@@ -108,7 +116,7 @@ def _legend(result: dict[str, Any]) -> list[str]:
     shared = result["shared"]
     return [
         "MB a grammar. total: as the engine tells it. resident: growth of the resident",
-        f"memory over {result['batch']} grammars walked over their instances, each.",
+        f"memory over up to {_BATCH} grammars walked over their instances, each.",
         "full table: 3 bytes for each state and token, what a plain token table needs.",
         f"Shared by all grammars: vocabulary {shared['vocabulary'] / 1e6:.1f} MB; rows "
         f"kept for the CPU backend, at most {shared['row_cache_limit'] / 1e6:.1f} MB.",

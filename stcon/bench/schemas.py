@@ -132,7 +132,7 @@ _WEATHER_CALLS = (
 
 _PRODUCT = record(
     {
-        "title": {"type": "string", "minLength": 1, "maxLength": 60},
+        "title": {"type": "string", "minLength": 1},
         "sku": {"type": "string", "pattern": "^[A-Z]{3}-[0-9]{4}$"},
         "price": {"type": "number"},
         "currency": {"enum": ["EUR", "USD", "GBP", "JPY"]},

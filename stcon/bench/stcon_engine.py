@@ -39,7 +39,7 @@ class StconEngine(Engine):
 
     def first_mask(self, grammar: DfaConstraint) -> None:
         """Nothing; the mask before the first token has been computed."""
-        grammar.allowed(grammar.start)
+        self._processor(grammar).row([0], self._vocabulary.size)
 
     def stages(self, schema: Schema) -> dict[str, int]:
         """Nanoseconds of each stage of one compile, in order."""
@@ -50,7 +50,7 @@ class StconEngine(Engine):
         classes, constraint = timed(
             lambda: DfaConstraint.of(dfa, self._vocabulary, bind("host"))
         )
-        mask, _ = timed(lambda: constraint.allowed(constraint.start))
+        mask, _ = timed(lambda: self.first_mask(constraint))
         return {
             "rules": rules,
             "automaton": automaton,

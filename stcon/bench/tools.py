@@ -43,7 +43,7 @@ _TOOLS: dict[str, dict[str, Any]] = {
     },
     "send_email": {
         "to": {"type": "array", "items": _EMAIL, "minItems": 1},
-        "subject": {"type": "string", "maxLength": 40},
+        "subject": {"type": "string", "minLength": 1},
         "body": _TEXT,
         "priority": {"enum": ["low", "normal", "high"]},
     },
@@ -72,7 +72,7 @@ _TOOLS: dict[str, dict[str, Any]] = {
         "account": {"type": "string", "pattern": "^[A-Z]{2}[0-9]{2}[A-Z0-9]{12}$"},
         "amount": {"type": "number"},
         "currency": {"enum": ["EUR", "USD", "GBP"]},
-        "reference": {"type": "string", "maxLength": 30},
+        "reference": {"type": "string", "maxLength": 8},
     },
     "move_point": {
         "layer": _ID,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from typing import Any
 
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 _LIMIT = 32 << 20
 _FEW = 4  # an index pays when it holds less than a quarter of the tokens
+_SAMPLE = 16  # one token in so many tells the commonest class
 
 
 class Rows:
@@ -66,15 +67,14 @@ class ClassRows:
 
     def __init__(self, class_of: NDArray[Any], classes: int) -> None:
         self._class_of = class_of
-        sizes = np.bincount(class_of, minlength=classes)
-        self._common = int(sizes.argmax())
+        self._common = int(np.bincount(class_of[::_SAMPLE]).argmax())
         rare = np.flatnonzero(class_of != self._common)
         self._is_indexed = len(rare) * _FEW < len(class_of)
         if self._is_indexed:
-            order = np.argsort(class_of[rare], kind="stable")
-            self._rare = rare[order].astype(np.int32)
-            sizes[self._common] = 0
-            self._ends = np.concatenate([[0], np.cumsum(sizes)])
+            of_rare = class_of[rare]
+            self._rare = rare[np.argsort(of_rare, kind="stable")].astype(np.int32)
+            sizes = np.bincount(of_rare, minlength=classes)
+            self._ends = [0, *np.cumsum(sizes).tolist()]
 
     def row(self, is_open: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:
         """bool [width]: the tokens whose class is open, False past the tokens.
@@ -87,15 +87,22 @@ class ClassRows:
             np.take(is_open, self._class_of[:size], out=row[:size])
             return row
         base = bool(is_open[self._common])
-        row[:size] = base
-        edges = np.flatnonzero(np.diff(is_open != base, prepend=False, append=False))
-        bounds = self._ends[edges].tolist()
-        for first, last in zip(bounds[::2], bounds[1::2], strict=True):
-            turned = self._rare[first:last]
+        if base:  # pages of zeros that nobody writes cost nothing
+            row[:size] = True
+        for turned in self._turned(is_open != base):
             if width < len(self._class_of):
                 turned = turned[turned < width]
             row[turned] = not base
         return row
+
+    def _turned(self, is_turned: NDArray[np.bool_]) -> Iterator[NDArray[np.int32]]:
+        """The tokens of these classes, neighbouring classes at once."""
+        classes = np.flatnonzero(is_turned).tolist()
+        first = 0
+        for at, cls in enumerate(classes, 1):
+            if at == len(classes) or classes[at] != cls + 1:
+                yield self._rare[self._ends[classes[first]] : self._ends[cls + 1]]
+                first = at
 
 
 def _to_mlx(row: NDArray[np.bool_]) -> Any:

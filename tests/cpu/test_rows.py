@@ -15,7 +15,7 @@ from stcon.machines.compile import compile_expr
 from stcon.syntax.rules import byte_range, concat, literal, star
 from stcon.tokens.vocabulary import Vocabulary
 
-_COMMON = [0] * 17
+_COMMON = [0] * 33
 _CLASS_MAPS = {
     "one class is common": [*_COMMON, 1, 2, 2, 3],
     "the common class is not the first": [*[2 for _ in _COMMON], 0, 1, 3, 3],
