@@ -10,6 +10,7 @@ it fails.
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -185,3 +186,23 @@ def _load_script(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def main(name: str) -> str:
+    """The path of a tokenizer.json, with the ids of its ends beside it as
+    mlx-lm's model folders have them: ``python -m tests.assets qwen3.5``."""
+    file = tokenizer_file(name)
+    beside = file.with_name("generation_config.json")
+    if not beside.exists():
+        ends = {"eos_token_id": list(tokenizer(name).eos_ids)}
+        beside.write_text(json.dumps(ends), "utf-8")
+    return str(file)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in [[name] for name in NAMES]:
+        sys.exit(f"usage: python -m tests.assets {'|'.join(NAMES)}")
+    try:
+        print(main(sys.argv[1]))
+    except (pytest.skip.Exception, pytest.fail.Exception) as error:
+        sys.exit(str(error))
