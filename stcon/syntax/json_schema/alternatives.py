@@ -1,0 +1,145 @@
+"""A goal to the shapes of the values that reach it: disjunctive normal form.
+
+Assertions of JSON Schema speak of one JSON type each and are void for the
+others, so every kind is expanded for itself.  A branch collects what must hold
+(unit propagation first); a choice splits it.  Two things keep the number of
+branches small: once a branch has finitely many values, everything else is
+evaluated on them, and a negated schema that contradicts what is known is
+dropped (the other tags of a tagged union).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stcon.errors import LimitError
+from stcon.syntax.json_schema.arrays import ArrayShape, merge_arrays
+from stcon.syntax.json_schema.branches import Branch
+from stcon.syntax.json_schema.constants import Constants
+from stcon.syntax.json_schema.document import Document, Unenforceable
+from stcon.syntax.json_schema.evaluate import Judge
+from stcon.syntax.json_schema.formula import Fact, Formula, TypeIn
+from stcon.syntax.json_schema.goals import NOTHING, Goal
+from stcon.syntax.json_schema.numbers import NumberShape, merge_numbers
+from stcon.syntax.json_schema.object_shape import ObjectShape, merge_objects
+from stcon.syntax.json_schema.strings import StringShape, merge_strings
+from stcon.syntax.json_schema.values import ARRAY, KINDS, NUMBER, STRING
+
+Shape = Constants | StringShape | NumberShape | ArrayShape | ObjectShape
+
+MAX_ALTERNATIVES = 4096
+_MAX_LOOKAHEAD = 8
+
+
+class Expander:
+    """Shapes of goals of one document, each found once."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.judge = Judge(document)
+        self._shapes: dict[tuple[frozenset[int], str], tuple[Shape, ...]] = {}
+        self._empty: dict[frozenset[int], bool] = {}
+        self._depth = 0
+        self._blamed: Formula | None = None
+        self._blame_of: dict[tuple[frozenset[int], str], Formula | None] = {}
+
+    def all_shapes(self, wanted: Goal) -> list[Shape]:
+        """The shapes of every kind of the values that reach ``wanted``."""
+        return [shape for kind in KINDS for shape in self.shapes(wanted, kind)]
+
+    def shapes(self, wanted: Goal, kind: str) -> tuple[Shape, ...]:
+        """The shapes of the values of ``kind`` that reach ``wanted``."""
+        key = (frozenset(wanted), kind)
+        if key not in self._shapes:
+            self._blamed = None
+            self._shapes[key] = tuple(self._expand(wanted, kind))
+            if not self._shapes[key]:
+                self._blame_of[key] = self._blamed
+        return self._shapes[key]
+
+    def blamed(self, wanted: Goal) -> Formula | None:
+        """What ended the last branch of a goal that has no shapes; a fact rather
+        than a type where there is the choice."""
+        found = [self._blame_of.get((frozenset(wanted), kind)) for kind in KINDS]
+        facts: list[Formula] = [f for f in found if isinstance(f, Fact)]
+        types: list[Formula] = [f for f in found if isinstance(f, TypeIn)]
+        return next(iter(facts + types), None)
+
+    def _expand(self, wanted: Goal, kind: str) -> Iterator[Shape]:
+        if wanted == NOTHING:
+            return
+        first = Branch(kind, self)
+        stack = [first] if first.add(wanted) else []
+        made = 0
+        while stack:
+            branch = stack.pop()
+            made += 1
+            if made > MAX_ALTERNATIVES:
+                raise _too_many(self.document, wanted)
+            split = branch.split()
+            if split is None:
+                shape = self.merge(branch)
+                if shape is not None:
+                    yield shape
+            else:
+                stack.extend(reversed(split))
+
+    def merge(self, branch: Branch) -> Shape | None:
+        """The shape of what a branch has collected; None when nothing has it."""
+        if branch.values is not None:
+            return Constants(tuple(branch.values)) if branch.values else None
+        facts = [f for f in branch.facts if not isinstance(f, Unenforceable)]
+        shape = self.merge_facts(branch.kind, facts)
+        if shape is None:
+            self.blame(branch.facts[-1] if branch.facts else 1)
+        elif len(facts) < len(branch.facts):
+            raise next(f for f in branch.facts if isinstance(f, Unenforceable)).error()
+        return shape
+
+    def merge_facts(self, kind: str, facts: list[Fact]) -> Shape | None:
+        """The shape of values of ``kind`` with all ``facts``."""
+        if kind == STRING:
+            return merge_strings(facts)
+        if kind == NUMBER:
+            return merge_numbers(facts)
+        if kind == ARRAY:
+            return merge_arrays(facts)
+        return merge_objects(facts, self)
+
+    def is_surely_empty(self, wanted: Goal) -> bool:
+        """Whether a quick look shows that no value reaches ``wanted``.  False
+        promises nothing."""
+        key = frozenset(wanted)
+        known = self._empty.get(key)
+        if known is None:
+            if self._depth >= _MAX_LOOKAHEAD:
+                return False
+            self._depth += 1
+            self._empty[key] = False
+            known = not any(self._may_be(wanted, kind) for kind in KINDS)
+            self._depth -= 1
+            self._empty[key] = known
+        return known
+
+    def exclude(self, one: int, other: int) -> bool:
+        """Whether a quick look shows that no value satisfies both literals."""
+        return self.is_surely_empty((one, other))
+
+    def blame(self, formula: Formula) -> None:
+        """Notes what ended a branch, for the error when all branches end."""
+        self._blamed = formula
+
+    def _may_be(self, wanted: Goal, kind: str) -> bool:
+        branch = Branch(kind, self)
+        return branch.add(wanted) and branch.is_consistent()
+
+
+def _too_many(document: Document, wanted: Goal) -> LimitError:
+    pointer = document.schemas[abs(wanted[0])].pointer
+    return LimitError(
+        f"{pointer}: its anyOf, oneOf and not combine in more than "
+        f"{MAX_ALTERNATIVES:,} ways",
+        what="states",
+        limit=MAX_ALTERNATIVES,
+        hint="write alternatives that exclude each other by a const or a type",
+    )

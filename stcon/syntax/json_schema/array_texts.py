@@ -1,0 +1,61 @@
+"""Arrays as text.
+
+Items are written from the last to the first, so that the tail after item i is
+one node.  Counting (``contains``) and remembering (``uniqueItems`` over finitely
+many values) need states: one node a state, and at most ``MAX_SETS`` of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stcon.syntax.json_schema.arrays import ArrayShape
+from stcon.syntax.json_schema.constant_texts import in_brackets
+from stcon.syntax.json_schema.counted_items import counted_items
+from stcon.syntax.json_schema.distinct_items import distinct_items
+from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, optional, repeat
+
+if TYPE_CHECKING:
+    from stcon.syntax.json_schema.writer import Writer
+
+
+def array_expr(shape: ArrayShape, writer: Writer, depth: int) -> Expr:
+    """The texts of the arrays of ``shape``."""
+    nothing = writer.layout.empty
+    if shape.unique and shape.most not in (0, 1):
+        has_none, inside = distinct_items(shape, writer, depth)
+    elif shape.contains:
+        has_none, inside = counted_items(shape, writer, depth)
+    else:
+        has_none, inside = shape.least == 0, _items(shape, writer, depth)
+    return in_brackets(
+        "[", nothing if has_none else EMPTY, inside, "]", writer.layout, depth
+    )
+
+
+def _items(shape: ArrayShape, writer: Writer, depth: int) -> Expr:
+    """One item or more."""
+    items = [writer.value(wanted, depth) for wanted in shape.prefix]
+    most = shape.most
+    for index, item in enumerate(items[:most]):
+        if item is EMPTY:
+            most = index
+            break
+    rest: Expr = EMPTY
+    if most is None or most > len(items):
+        rest = writer.value(shape.rest, depth)
+    if most == 0 or (not items and rest is EMPTY):
+        return EMPTY
+    comma = writer.layout.comma(depth)
+    first, start = (items[0], len(items)) if items else (rest, 1)
+    tail: Expr = EPSILON
+    if most is None or most > start:
+        left = None if most is None else most - start
+        tail = repeat(concat(comma, rest), max(0, shape.least - start), left)
+    elif shape.least > max(most, 0):
+        return EMPTY
+    for index in range(min(start, len(items) if most is None else most) - 1, 0, -1):
+        tail = concat(comma, items[index], tail)
+        if index >= shape.least:
+            tail = optional(tail)
+    return concat(first, tail)

@@ -1,0 +1,219 @@
+"""One branch of an expansion: what is known of a value, and what is to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from stcon.syntax.json_schema.constants import Among
+from stcon.syntax.json_schema.document import Unenforceable
+from stcon.syntax.json_schema.formula import (
+    FALSE,
+    All,
+    AnyOf,
+    Fact,
+    Formula,
+    OneOf,
+    TypeIn,
+    negate,
+)
+from stcon.syntax.json_schema.values import BOOLEAN, NULL
+
+if TYPE_CHECKING:
+    from stcon.syntax.json_schema.alternatives import Expander
+
+_FEW: dict[str, list[Any]] = {NULL: [None], BOOLEAN: [False, True]}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """One of ``items`` must hold; when ``denied`` is a literal, because that
+    schema does not."""
+
+    items: tuple[Formula, ...]
+    denied: int | None = None
+
+
+class Branch:
+    """``values``: the finitely many values left, None while there are others;
+    ``facts``: what holds; ``choices``: what is still to be chosen."""
+
+    __slots__ = ("_expander", "_seen", "choices", "facts", "kind", "values")
+
+    def __init__(self, kind: str, expander: Expander) -> None:
+        self.kind = kind
+        self._expander = expander
+        self._seen: set[int] = set()
+        self.facts: list[Fact] = []
+        self.choices: list[Choice] = []
+        self.values: list[Any] | None = list(_FEW[kind]) if kind in _FEW else None
+
+    def _copy(self) -> Branch:
+        new = Branch(self.kind, self._expander)
+        new._seen = set(self._seen)
+        new.facts = list(self.facts)
+        new.choices = list(self.choices)
+        new.values = self.values
+        return new
+
+    def add(self, formulas: Iterable[Formula]) -> bool:
+        """Whether the branch lives on when all ``formulas`` hold too."""
+        todo = list(formulas)[::-1]
+        while todo:
+            formula = todo.pop()
+            if self.values is not None:
+                alive = self._keep(formula)
+            elif isinstance(formula, int):
+                alive = self._add_literal(formula, todo)
+            elif isinstance(formula, All):
+                todo.extend(reversed(formula.items))
+                continue
+            elif isinstance(formula, AnyOf):
+                alive = self._add_choice(formula.items, todo)
+            elif isinstance(formula, OneOf):
+                alive = self._add_choice(self._exactly_one(formula), todo)
+            elif isinstance(formula, TypeIn):
+                rest = formula.on(self.kind)
+                todo.append(rest)
+                alive = rest is not FALSE
+            else:
+                alive = self._add_fact(formula)
+            if not alive:
+                self._expander.blame(formula)
+                return False
+        return True
+
+    def _keep(self, formula: Formula) -> bool:
+        """Whether a value is left of those of which ``formula`` holds."""
+        judge = self._expander.judge
+        assert self.values is not None
+        self.values = [v for v in self.values if judge.holds(formula, v)]
+        return bool(self.values)
+
+    def _add_literal(self, literal: int, todo: list[Formula]) -> bool:
+        if literal in self._seen:
+            return True
+        if -literal in self._seen or literal == -1:
+            return False
+        self._seen.add(literal)
+        parts = self._expander.document.parts(abs(literal), self.kind)
+        if literal > 0:
+            todo.extend(reversed(parts))
+            return True
+        denials = tuple(negate(part) for part in parts)
+        return self._add_choice(denials, todo, -literal)
+
+    def _add_choice(
+        self,
+        items: tuple[Formula, ...],
+        todo: list[Formula],
+        denied: int | None = None,
+    ) -> bool:
+        """Notes that one of ``items`` must hold."""
+        kept: list[Formula] = []
+        for item in items:
+            if isinstance(item, TypeIn):
+                item = item.on(self.kind)
+            if isinstance(item, int) and (item in self._seen or item == 1):
+                return True
+            if isinstance(item, All) and not item.items:
+                return True
+            if isinstance(item, int) and (-item in self._seen or item == -1):
+                continue
+            if isinstance(item, AnyOf):
+                kept.extend(item.items)
+            else:
+                kept.append(item)
+        if len(kept) == 1:
+            todo.append(kept[0])
+        elif kept:
+            self.choices.append(Choice(tuple(kept), denied))
+        return bool(kept)
+
+    def _exactly_one(self, formula: OneOf) -> tuple[Formula, ...]:
+        """One literal holds and no other; those that cannot hold beside it
+        anyway are not mentioned."""
+        return tuple(
+            All(
+                (
+                    one,
+                    *(
+                        -other
+                        for other in formula.items
+                        if other != one and not self._expander.exclude(one, other)
+                    ),
+                )
+            )
+            for one in formula.items
+        )
+
+    def _add_fact(self, fact: Fact) -> bool:
+        if not isinstance(fact, Among):
+            self.facts.append(fact)
+            return True
+        # from here on the branch is a list of values, and all else a test
+        self.values = list(fact.values)
+        for known in self.facts:
+            if not self._keep(known):
+                return False
+        for choice in self.choices:
+            if not self._keep(AnyOf(choice.items)):
+                return False
+        self.choices = []
+        return bool(self.values)
+
+    def is_consistent(self) -> bool:
+        """Whether the facts do not contradict each other; choices are not
+        looked at."""
+        if self.values is not None:
+            return bool(self.values)
+        facts = [f for f in self.facts if not isinstance(f, Unenforceable)]
+        return self._expander.merge_facts(self.kind, facts) is not None
+
+    def split(self) -> list[Branch] | None:
+        """The branches that one more choice leads to; None when none is left."""
+        while self.choices:
+            self.choices = [c for c in self.choices if not self._is_implied(c)]
+            if len(self.choices) < 2:
+                break
+            found = [self._live_items(choice) for choice in self.choices]
+            best = min(range(len(found)), key=lambda place: len(found[place]))
+            if len(found[best]) != 1:
+                return self._children(found[best], best)
+            del self.choices[best]
+            if not self.add(found[best]):
+                return []
+        return self._children(self.choices[0].items, 0) if self.choices else None
+
+    def _is_implied(self, choice: Choice) -> bool:
+        """Whether the denied schema contradicts what is known, so that there is
+        nothing to choose."""
+        if choice.denied is None:
+            return False
+        child = self._without_choices()
+        child._seen.discard(-choice.denied)
+        return not (child.add((choice.denied,)) and child.is_consistent())
+
+    def _live_items(self, choice: Choice) -> tuple[Formula, ...]:
+        """The items of a choice that do not contradict what is known."""
+        live = []
+        for item in choice.items:
+            child = self._without_choices()
+            if child.add((item,)) and child.is_consistent():
+                live.append(item)
+        return tuple(live)
+
+    def _without_choices(self) -> Branch:
+        child = self._copy()
+        child.choices = []
+        return child
+
+    def _children(self, items: tuple[Formula, ...], place: int) -> list[Branch]:
+        children = []
+        for item in items:
+            child = self._copy()
+            del child.choices[place]
+            if child.add((item,)):
+                children.append(child)
+        return children

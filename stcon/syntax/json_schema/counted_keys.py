@@ -1,0 +1,253 @@
+"""Objects whose keys are counted (``minProperties``, ``maxProperties``), or of
+which one key must meet a demand (a negated ``additionalProperties`` and such).
+
+A state is how many named pairs are behind, how many keys were written, and which
+demands are met, as far as it still matters; one node a state.  A key that is not
+named may be repeated, so it counts once towards a minimum, and a pair that meets
+a demand comes last, where no repetition can take its place.
+"""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+from typing import TYPE_CHECKING
+
+from stcon.errors import LimitError
+from stcon.syntax.json_schema.document import Unenforceable
+from stcon.syntax.json_schema.goals import Goal, goal
+from stcon.syntax.json_schema.object_shape import MAX_SETS, FreeKeys, ObjectShape
+from stcon.syntax.json_schema.objects import Matching, Others, SomeName, SomeValue
+from stcon.syntax.json_schema.pairs import (
+    Pair,
+    free_key,
+    free_pairs,
+    named_pair,
+    named_pairs,
+)
+from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, repeat, union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stcon.syntax.json_schema.evaluate import Judge
+    from stcon.syntax.json_schema.writer import Writer
+
+Met = frozenset[int]
+State = tuple[int, Met]
+
+
+def demanded_goals(shape: ObjectShape, judge: Judge) -> Iterator[Goal]:
+    """The goals of values that are to meet demands, beside the plain ones."""
+    for name, wanted in shape.names.items():
+        yield from (value for value, _ in _ways(shape, name, wanted, judge))
+    for fact in shape.some:
+        for free in shape.free:
+            value = _witness_goal(fact, free)
+            if value is not None:
+                yield value
+
+
+def counted_keys(shape: ObjectShape, writer: Writer, depth: int) -> tuple[bool, Expr]:
+    """Whether there may be no key, and the texts of one pair or more."""
+    machine = _Machine(shape, writer, depth)
+    return machine.can_end(0, frozenset()), machine.first_pairs()
+
+
+def _ways(
+    shape: ObjectShape, name: str, wanted: Goal, judge: Judge
+) -> Iterator[tuple[Goal, Met]]:
+    """The ways a named pair can be written: the goal of its value, and the
+    demands it is taken to meet."""
+    by_name: set[int] = set()
+    by_value: list[int] = []
+    for place, fact in enumerate(shape.some):
+        if isinstance(fact, SomeName):
+            if judge.holds(fact.literal, name):
+                by_name.add(place)
+        elif fact.keys.has(name, judge):
+            by_value.append(place)
+    sizes = range(len(by_value) + 1)
+    for chosen in chain(*(combinations(by_value, size) for size in sizes)):
+        literals = [shape.some[place].literal for place in chosen]
+        yield goal([*wanted, *literals]), frozenset(by_name | set(chosen))
+
+
+def _witness_goal(fact: SomeValue | SomeName, free: FreeKeys) -> Goal | None:
+    """The goal of the value of a key of ``free`` that meets ``fact``; None when
+    such a key cannot."""
+    if isinstance(fact, SomeName):
+        return free.value
+    return goal([*free.value, fact.literal]) if _cases(fact, free) else None
+
+
+def _cases(fact: SomeValue, free: FreeKeys) -> FreeKeys | None:
+    """The keys of ``free`` of which ``fact`` speaks."""
+    keys = fact.keys
+    if isinstance(keys, Matching):
+        kept = [case for case in free.cases if keys.pattern in case[0]]
+    else:
+        assert isinstance(keys, Others)
+        kept = [c for c in free.cases if not any(p in c[0] for p in keys.patterns)]
+    return FreeKeys(tuple(kept), free.value) if kept else None
+
+
+class _Machine:
+    def __init__(self, shape: ObjectShape, writer: Writer, depth: int) -> None:
+        self._shape = shape
+        self._writer = writer
+        self._depth = depth
+        self._pairs = named_pairs(shape, writer, depth)
+        self._free = free_pairs(shape, writer, depth)
+        self._all = frozenset(range(len(shape.some)))
+        self._comma = writer.layout.comma(depth)
+        self._cap = shape.least if shape.most is None else shape.most
+        self._check_size()
+
+    def _check_size(self) -> None:
+        counts = min(self._cap, len(self._pairs)) + 1
+        if len(self._pairs) * counts << len(self._all) > MAX_SETS:
+            raise LimitError(
+                f"counting {len(self._pairs)} keys takes more than {MAX_SETS:,} states",
+                what="states",
+                limit=MAX_SETS,
+                hint="drop minProperties, maxProperties or not, or use fewer keys",
+            )
+
+    def can_end(self, count: int, met: Met) -> bool:
+        """Whether the object may end after ``count`` pairs."""
+        if any(pair.is_required for pair in self._pairs) and count == 0:
+            return False
+        return count >= self._shape.least and met == self._all
+
+    def first_pairs(self) -> Expr:
+        """One pair or more, no comma before the first."""
+        tails = self._tails()
+        firsts: list[Expr] = []
+        for place, pair in enumerate(self._pairs):
+            for text, met in self._texts(pair):
+                state = (self._capped(1), met)
+                if self._within(1):
+                    firsts.append(concat(text, tails[place + 1][state]))
+            if pair.is_required:
+                return union(*firsts)
+        return union(*firsts, self._free_tail(0, frozenset(), EPSILON))
+
+    def _capped(self, count: int) -> int:
+        return count if self._shape.most is not None else min(count, self._cap)
+
+    def _within(self, count: int) -> bool:
+        return self._shape.most is None or count <= self._shape.most
+
+    def _texts(self, pair: Pair) -> Iterator[tuple[Expr, Met]]:
+        """The texts of a named pair, with the demands each meets."""
+        judge = self._writer.judge
+        for wanted, met in _ways(self._shape, pair.name, pair.value, judge):
+            value = self._writer.value(wanted, self._depth)
+            yield named_pair(pair.name, value, self._writer), met
+
+    def _reached(self) -> list[set[State]]:
+        """Per number of named pairs behind, the states that can be."""
+        levels: list[set[State]] = [{(0, frozenset())}]
+        for pair in self._pairs:
+            reached = set() if pair.is_required else set(levels[-1])
+            meets = [met for _, met in self._texts(pair)]
+            for count, met in levels[-1]:
+                if self._within(count + 1):
+                    reached |= {(self._capped(count + 1), met | m) for m in meets}
+            levels.append(reached)
+        return levels
+
+    def _tails(self) -> list[dict[State, Expr]]:
+        """Per number of named pairs behind, and state, what may follow."""
+        *levels, last = self._reached()
+        tails = [{state: self._end(*state) for state in last}]
+        for pair, level in zip(reversed(self._pairs), reversed(levels), strict=True):
+            texts = list(self._texts(pair))
+            tails.append(
+                {state: self._tail(state, pair, texts, tails[-1]) for state in level}
+            )
+        return tails[::-1]
+
+    def _tail(
+        self,
+        state: State,
+        pair: Pair,
+        texts: list[tuple[Expr, Met]],
+        after: dict[State, Expr],
+    ) -> Expr:
+        """What may follow ``state`` where ``pair`` is the next named pair."""
+        count, met = state
+        found = [EMPTY if pair.is_required else after[state]]
+        if self._within(count + 1):
+            found += [
+                concat(self._comma, text, after[self._capped(count + 1), met | meets])
+                for text, meets in texts
+            ]
+        return union(*found)
+
+    def _end(self, count: int, met: Met) -> Expr:
+        """What may follow all named pairs, when some pair was written."""
+        stop = count >= self._shape.least and met == self._all
+        more = self._free_tail(count, met, self._comma)
+        return union(EPSILON if stop else EMPTY, more)
+
+    def _free_tail(self, count: int, met: Met, before: Expr) -> Expr:
+        """One free pair or more; ``before`` stands before the first."""
+        shape = self._shape
+        missing = sorted(self._all - met)
+        need = shape.least - count
+        room = None if shape.most is None else shape.most - count
+        if room == 0:
+            return EMPTY
+        free = self._free
+        if free is EMPTY:
+            return EMPTY
+        if need > 1:
+            need = self._repeatable(need)
+        if len(missing) > 1:
+            raise Unenforceable(
+                shape.some[missing[0]].place,
+                "several keys that are not named would have to meet demands",
+                "",
+            ).error()
+        rest = None if room is None else room - 1
+        again = concat(self._comma, free)
+        if not missing:
+            return concat(before, free, repeat(again, max(0, need - 1), rest))
+        witness = self._witness(shape.some[missing[0]])
+        if witness is EMPTY:
+            return EMPTY
+        alone = concat(before, witness) if need <= 1 else EMPTY
+        if rest == 0:
+            return alone
+        between = repeat(again, max(0, need - 2), None if rest is None else rest - 1)
+        many = concat(before, free, between, self._comma, witness)
+        return union(alone, many)
+
+    def _repeatable(self, need: int) -> int:
+        """``need``, if the caller lets repeated keys count; else an error."""
+        fact = self._shape.count
+        assert fact is not None
+        formula = fact.place.refused(
+            f"{need} of the keys would not be named, and a text may repeat such a key"
+        )
+        if isinstance(formula, Unenforceable):
+            raise formula.error()
+        return need
+
+    def _witness(self, fact: SomeValue | SomeName) -> Expr:
+        """The pairs, not named, that meet ``fact``."""
+        found: list[Expr] = []
+        for free in self._shape.free:
+            wanted = _witness_goal(fact, free)
+            if wanted is None:
+                continue
+            value = self._writer.value(wanted, self._depth)
+            if isinstance(fact, SomeName):
+                key = free_key(self._shape, free, self._writer, (fact.literal,))
+            else:
+                kept = _cases(fact, free)
+                assert kept is not None
+                key = free_key(self._shape, kept, self._writer)
+            found.append(concat(key, self._writer.layout.colon, value))
+        return union(*found)

@@ -1,0 +1,243 @@
+"""The schema document: numbered subschemas, their places, and references.
+
+A subschema gets its number when some keyword first speaks of it; +n and -n are
+the literals of ``formula.py``.  Number 1 is the schema ``true``, so -1 is
+``false``.  A subschema that only refers to another is that other, and equal
+flat subschemas (``{"type": "string"}`` ninety times) share one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from stcon.errors import SchemaError
+from stcon.syntax.json_schema.formula import TRUE, All, AnyOf, Fact, Formula, OneOf
+from stcon.syntax.json_schema.pointers import Path, to_fragment
+from stcon.syntax.json_schema.references import Index
+from stcon.syntax.json_schema.report import Report
+from stcon.syntax.json_schema.values import KINDS
+from stcon.syntax.rules import Expr
+
+TRUE_LITERAL, FALSE_LITERAL = 1, -1
+
+Parts = dict[str, tuple[Formula, ...]]
+
+
+@dataclass(slots=True, eq=False)
+class Schema:
+    """One subschema; ``parts`` (per kind, what it demands) is filled on demand."""
+
+    number: int
+    path: Path
+    value: dict[str, Any]
+    parts: Parts | None = None
+    has_no_loop: bool = False
+
+    @property
+    def pointer(self) -> str:
+        """``#/...``"""
+        return to_fragment(self.path)
+
+
+@dataclass(slots=True)
+class Document:
+    """A checked schema, and everything that is found out about it.
+
+    ``build`` turns a subschema into its parts (``keywords``), so that this
+    file need not know the keywords; ``allowed`` names what may stay unenforced.
+    """
+
+    root: dict[str, Any] | bool
+    build: Callable[[Schema, Document], Parts]
+    allowed: frozenset[str]
+    report: Report
+    index: Index
+    schemas: list[Schema] = field(default_factory=list)
+    languages: dict[str, Expr] = field(default_factory=dict)
+    _numbers: dict[object, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        root: dict[str, Any] | bool,
+        build: Callable[[Schema, Document], Parts],
+        allowed: frozenset[str],
+    ) -> Document:
+        """The document of a checked schema."""
+        document = Document(root, build, allowed, Report(), Index.of(root))
+        document.schemas += [Schema(0, (), {}), Schema(1, (), {})]
+        return document
+
+    def literal(self, path: Path, value: Any) -> int:
+        """The literal of the subschema ``value`` at ``path``."""
+        if isinstance(value, bool):
+            return TRUE_LITERAL if value else FALSE_LITERAL
+        if not isinstance(value, dict):
+            raise SchemaError(
+                f"a schema is an object or a boolean, not {value!r:.60}",
+                pointer=to_fragment(path),
+            )
+        if path not in self._numbers:
+            self._numbers[path] = self._resolved(path, value)
+        return self._numbers[path]
+
+    def _resolved(self, path: Path, value: dict[str, Any]) -> int:
+        """The literal of an object schema, through references that are all
+        there is to it."""
+        chain = [path]
+        while self.index.is_alias(value):
+            path, target = self.index.resolve(value["$ref"], path)
+            self.report.saw("$ref")
+            if isinstance(target, bool):
+                return TRUE_LITERAL if target else FALSE_LITERAL
+            value = target
+            if path in chain:
+                raise _loop([to_fragment(p) for p in [*chain, path]])
+            chain.append(path)
+        key = _content(value) or path
+        if key not in self._numbers:
+            self._numbers[key] = self._new(path, value)
+        return self._numbers[key]
+
+    def _new(self, path: Path, value: dict[str, Any]) -> int:
+        self.schemas.append(Schema(len(self.schemas), path, value))
+        return len(self.schemas) - 1
+
+    def synthetic(self, path: Path, value: dict[str, Any], key: object) -> int:
+        """The literal of a schema that a keyword at ``path`` stands for; the
+        same ``key`` gives the same literal."""
+        if key not in self._numbers:
+            self._numbers[key] = self._new(path, value)
+        return self._numbers[key]
+
+    def parts(self, number: int, kind: str) -> tuple[Formula, ...]:
+        """What schema ``number`` demands of values of ``kind``."""
+        schema = self.schemas[number]
+        if schema.parts is None:
+            schema.parts = self.build(schema, self) if number > 1 else _no_parts()
+        if not schema.has_no_loop:
+            self._refuse_loop(schema)
+        return schema.parts[kind]
+
+    def _refuse_loop(self, start: Schema) -> None:
+        """Nothing; raises SchemaError when ``start`` applies itself to the same
+        value, which says nothing at all."""
+        path = {start.number: self._same_value(start)}
+        while path:
+            number = next(reversed(path))
+            after = next(path[number], None)
+            if after is None:
+                self.schemas[number].has_no_loop = True
+                del path[number]
+            elif after in path:
+                looping = [*list(path)[list(path).index(after) :], after]
+                raise _loop([self.schemas[n].pointer for n in looping])
+            elif not self.schemas[after].has_no_loop:
+                path[after] = self._same_value(self.schemas[after])
+
+    def _same_value(self, schema: Schema) -> Iterator[int]:
+        """The numbers of the schemas that ``schema`` applies to its own value."""
+        if schema.parts is None:
+            schema.parts = self.build(schema, self) if schema.number > 1 else {}
+        seen: dict[int, None] = {}
+        todo: list[Formula] = [f for part in schema.parts.values() for f in part]
+        while todo:
+            formula = todo.pop()
+            if isinstance(formula, int):
+                seen[abs(formula)] = None
+            elif isinstance(formula, (All, AnyOf, OneOf)):
+                todo.extend(formula.items)
+        return iter(seen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A keyword of a subschema: where its value stands and what is beside it."""
+
+    document: Document
+    schema: Schema
+    keyword: str
+
+    @property
+    def pointer(self) -> str:
+        """``#/.../keyword``"""
+        return to_fragment((*self.schema.path, self.keyword))
+
+    @property
+    def draft(self) -> int:
+        """The draft ``$schema`` names (4, 6, 7, 2019, 2020; 0 when it is absent)."""
+        return self.document.index.draft
+
+    def literal(self, value: Any, *steps: str | int) -> int:
+        """The literal of the subschema ``value``, ``steps`` below the keyword."""
+        return self.document.literal((*self.schema.path, self.keyword, *steps), value)
+
+    def beside(self, keyword: str) -> Place:
+        """The place of another keyword of the same subschema."""
+        return Place(self.document, self.schema, keyword)
+
+    def error(self, message: str, hint: str = "") -> SchemaError:
+        """A SchemaError at this place."""
+        return SchemaError(
+            message, pointer=self.pointer, keyword=self.keyword, hint=hint
+        )
+
+    def check(self, condition: bool, wanted: str, value: Any) -> None:
+        """Nothing; raises SchemaError unless ``condition``."""
+        if not condition:
+            raise self.error(f"{self.keyword} must be {wanted}, not {value!r:.60}")
+
+    def refused(self, reason: str, name: str = "") -> Formula:
+        """The formula of something that cannot be enforced: an error where it
+        matters, nothing when ``allow_unenforced`` names it."""
+        allowed = {self.keyword, name or self.keyword} & self.document.allowed
+        if allowed:
+            self.document.report.left_out(self.pointer)
+            return TRUE
+        return Unenforceable(self, reason, name or self.keyword)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unenforceable(Fact):
+    """Something that a machine cannot hold; an error as soon as it matters."""
+
+    reason: str
+    name: str
+
+    def negated(self) -> Formula:
+        return self
+
+    def holds(self, value: Any, judge: object) -> bool:
+        raise self.error()
+
+    def error(self) -> SchemaError:
+        """The refusal."""
+        return self.place.error(
+            f"{self.name} is not enforced: {self.reason}",
+            hint=f"change it, or pass allow_unenforced={{{self.name!r}}} and check "
+            "the output yourself",
+        )
+
+
+def _no_parts() -> Parts:
+    return {kind: () for kind in KINDS}
+
+
+def _content(value: dict[str, Any]) -> object:
+    """A key that equal flat subschemas share; None for those with subschemas."""
+    key = []
+    for name, item in value.items():
+        if isinstance(item, (dict, list)) or name.startswith("$"):
+            return None
+        key.append((name, type(item), item))
+    return ("flat", *key)
+
+
+def _loop(pointers: list[str]) -> SchemaError:
+    return SchemaError(
+        f"the schema applies itself to the same value: {' -> '.join(pointers)}",
+        pointer=pointers[0],
+        keyword="$ref",
+        hint="let the reference pass through a property or an item",
+    )

@@ -1,0 +1,150 @@
+"""The keywords: one row each, one small function each.
+
+A keyword's function takes its value and its ``Place`` and returns a ``Formula``
+about values of the kinds in its row.  Supporting a keyword is one row and one
+function; a name that has no row is an annotation, and is reported.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stcon.syntax.json_schema.document import Document, Parts, Place, Schema
+from stcon.syntax.json_schema.formula import TRUE, Formula
+from stcon.syntax.json_schema.keywords import (
+    any_kind,
+    array_kind,
+    number_kind,
+    object_kind,
+    string_kind,
+)
+from stcon.syntax.json_schema.names import ANNOTATIONS, CONTAINERS
+from stcon.syntax.json_schema.values import ARRAY, KINDS, NUMBER, OBJECT, STRING
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    build: Callable[[Any, Place], Formula]
+    kinds: tuple[str, ...]
+
+
+def _no_demand(value: Any, at: Place) -> Formula:
+    """TRUE: the keyword only says more about the one that reads it."""
+    return TRUE
+
+
+_TABLE: dict[str, _Row] = {
+    "enum": _Row(any_kind.enum, KINDS),
+    "const": _Row(any_kind.const, KINDS),
+    "type": _Row(any_kind.type_, KINDS),
+    "$ref": _Row(any_kind.ref, KINDS),
+    "$recursiveRef": _Row(any_kind.recursive_ref, KINDS),
+    "$dynamicRef": _Row(any_kind.dynamic_ref, KINDS),
+    "allOf": _Row(any_kind.all_of_, KINDS),
+    "anyOf": _Row(any_kind.any_of_, KINDS),
+    "oneOf": _Row(any_kind.one_of, KINDS),
+    "not": _Row(any_kind.not_, KINDS),
+    "if": _Row(any_kind.if_, KINDS),
+    "then": _Row(_no_demand, ()),
+    "else": _Row(_no_demand, ()),
+    "minimum": _Row(number_kind.minimum, (NUMBER,)),
+    "maximum": _Row(number_kind.maximum, (NUMBER,)),
+    "exclusiveMinimum": _Row(number_kind.exclusive_minimum, (NUMBER,)),
+    "exclusiveMaximum": _Row(number_kind.exclusive_maximum, (NUMBER,)),
+    "multipleOf": _Row(number_kind.multiple_of, (NUMBER,)),
+    "minLength": _Row(string_kind.min_length, (STRING,)),
+    "maxLength": _Row(string_kind.max_length, (STRING,)),
+    "pattern": _Row(string_kind.pattern, (STRING,)),
+    "format": _Row(string_kind.format_, (STRING,)),
+    "prefixItems": _Row(array_kind.prefix_items, (ARRAY,)),
+    "items": _Row(array_kind.items, (ARRAY,)),
+    "additionalItems": _Row(_no_demand, ()),
+    "minItems": _Row(array_kind.min_items, (ARRAY,)),
+    "maxItems": _Row(array_kind.max_items, (ARRAY,)),
+    "uniqueItems": _Row(array_kind.unique_items, (ARRAY,)),
+    "contains": _Row(array_kind.contains, (ARRAY,)),
+    "minContains": _Row(_no_demand, ()),
+    "maxContains": _Row(_no_demand, ()),
+    "unevaluatedItems": _Row(array_kind.unevaluated_items, (ARRAY,)),
+    "properties": _Row(object_kind.properties, (OBJECT,)),
+    "patternProperties": _Row(object_kind.pattern_properties, (OBJECT,)),
+    "additionalProperties": _Row(object_kind.additional_properties, (OBJECT,)),
+    "propertyNames": _Row(object_kind.property_names, (OBJECT,)),
+    "required": _Row(object_kind.required, (OBJECT,)),
+    "minProperties": _Row(object_kind.min_properties, (OBJECT,)),
+    "maxProperties": _Row(object_kind.max_properties, (OBJECT,)),
+    "dependentRequired": _Row(object_kind.dependent_required, (OBJECT,)),
+    "dependentSchemas": _Row(object_kind.dependent_schemas, (OBJECT,)),
+    "dependencies": _Row(object_kind.dependencies, (OBJECT,)),
+    "unevaluatedProperties": _Row(object_kind.unevaluated_properties, (OBJECT,)),
+}
+
+
+def build(schema: Schema, document: Document) -> Parts:
+    """What ``schema`` demands of values of each kind, keyword by keyword."""
+    parts: dict[str, list[Formula]] = {kind: [] for kind in KINDS}
+    for keyword in sorted(schema.value, key=_order):
+        at = Place(document, schema, keyword)
+        row = _TABLE.get(keyword)
+        if row is None:
+            _pass_over(at)
+            continue
+        document.report.saw(keyword)
+        formula = row.build(schema.value[keyword], at)
+        if formula is not TRUE:
+            for kind in row.kinds:
+                parts[kind].append(formula)
+    return {kind: tuple(found) for kind, found in parts.items()}
+
+
+def _order(keyword: str) -> int:
+    """enum and const first: they leave a list of values to test."""
+    return 0 if keyword in ("enum", "const") else 1
+
+
+def _pass_over(at: Place) -> None:
+    """Reports an annotation; warns of a name that looks mistyped."""
+    keyword = at.keyword
+    if keyword in CONTAINERS:
+        return
+    at.document.report.passed_over(at.pointer)
+    if keyword in ANNOTATIONS or keyword.startswith("x-"):
+        return
+    meant = _near_miss(keyword)
+    if meant is not None:
+        warnings.warn(
+            f"{at.pointer}: unknown keyword {keyword!r} is ignored; "
+            f"did you mean {meant!r}?",
+            stacklevel=2,
+        )
+
+
+def _near_miss(keyword: str) -> str | None:
+    """The keyword that ``keyword`` is one slip away from, if there is one."""
+    if not 4 <= len(keyword) <= 24:
+        return None
+    for known in _TABLE:
+        if abs(len(known) - len(keyword)) <= 1 and _one_slip(keyword, known):
+            return known
+    return None
+
+
+def _one_slip(have: str, want: str) -> bool:
+    """Whether one letter is wrong, missing, extra or swapped with the next, or
+    the words differ in case only."""
+    if have.lower() == want.lower():
+        return True
+    start = 0
+    while start < min(len(have), len(want)) and have[start] == want[start]:
+        start += 1
+    rest_have, rest_want = have[start:], want[start:]
+    swapped = rest_have[:2] == rest_want[:2][::-1] and len(rest_have) > 1
+    return (
+        rest_have[1:] == rest_want[1:]
+        or rest_have[1:] == rest_want
+        or rest_have == rest_want[1:]
+        or (swapped and rest_have[2:] == rest_want[2:])
+    )

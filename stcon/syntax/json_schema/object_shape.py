@@ -1,0 +1,197 @@
+"""Facts about objects to the shape they add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING
+
+from stcon.errors import LimitError
+from stcon.syntax.json_schema.constants import Constants
+from stcon.syntax.json_schema.formula import Fact
+from stcon.syntax.json_schema.goals import ANYTHING, NOTHING, Goal, goal
+from stcon.syntax.json_schema.objects import (
+    KeyCount,
+    Matching,
+    Named,
+    Names,
+    Others,
+    Pattern,
+    Required,
+    SomeName,
+    SomeValue,
+    Values,
+)
+from stcon.syntax.json_schema.values import STRING
+
+if TYPE_CHECKING:
+    from stcon.syntax.json_schema.alternatives import Expander
+
+MAX_SETS = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreeKeys:
+    """Keys that are not named anywhere, told apart by the patterns they match:
+    those with one of the ``cases`` (matched, not matched) have values of
+    ``value``."""
+
+    cases: tuple[tuple[tuple[Pattern, ...], tuple[Pattern, ...]], ...]
+    value: Goal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectShape:
+    """Objects: goals of the keys that are named, in the order they are written;
+    those that must be there; goals of all other keys, and of their names;
+    number of keys; facts that some key must meet."""
+
+    names: dict[str, Goal]
+    required: frozenset[str] = frozenset()
+    free: tuple[FreeKeys, ...] = ()
+    key_goal: Goal = ANYTHING
+    least: int = 0
+    most: int | None = None
+    some: tuple[SomeValue | SomeName, ...] = ()
+    count: KeyCount | None = None
+
+
+@dataclass(slots=True)
+class _Sorted:
+    """The facts of one object, by class; ``names`` in the order of writing."""
+
+    names: dict[str, list[int]] = field(default_factory=dict)
+    wide: list[Values] = field(default_factory=list)
+    required: dict[str, Fact] = field(default_factory=dict)
+    mentioned: dict[str, None] = field(default_factory=dict)
+    key_literals: list[int] = field(default_factory=list)
+    some: list[SomeValue | SomeName] = field(default_factory=list)
+    least: int = 0
+    most: int | None = None
+    count: KeyCount | None = None
+
+
+def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
+    """The shape of objects with all ``facts``; None when there are none."""
+    if not facts:
+        return ObjectShape({}, free=(FreeKeys((((), ()),), ANYTHING),))
+    found = _sorted(facts)
+    keys = goal(found.key_literals)
+    names = dict.fromkeys([*found.names, *found.required, *found.mentioned])
+    finite = _finite_keys(keys, expander)
+    if finite is not None:
+        names.update(dict.fromkeys(finite))
+    goals = {name: _value_goal(name, found, expander) for name in names}
+    for name, fact in found.required.items():
+        if _cannot_be(goals[name], expander):
+            expander.blame(fact)
+            return None
+    needed = len(found.required)
+    if found.most is not None and max(found.least, needed) > found.most:
+        return None
+    return ObjectShape(
+        goals,
+        frozenset(found.required),
+        () if finite is not None else _free_keys(found),
+        keys,
+        0 if found.least <= needed else found.least,
+        found.most,
+        tuple(found.some),
+        found.count,
+    )
+
+
+def _sorted(facts: list[Fact]) -> _Sorted:
+    out = _Sorted()
+    for fact in facts:
+        if isinstance(fact, Values):
+            _sort_values(fact, out)
+        elif isinstance(fact, Required):
+            out.required.setdefault(fact.name, fact)
+        elif isinstance(fact, SomeValue) and isinstance(fact.keys, Named):
+            out.required.setdefault(fact.keys.name, fact)
+            out.names.setdefault(fact.keys.name, []).append(fact.literal)
+        elif isinstance(fact, (SomeValue, SomeName)):
+            out.some.append(fact)
+            if isinstance(fact, SomeValue) and isinstance(fact.keys, Others):
+                out.mentioned.update(dict.fromkeys(sorted(fact.keys.names)))
+        elif isinstance(fact, Names):
+            out.key_literals.append(fact.literal)
+        elif isinstance(fact, KeyCount):
+            if fact.least > out.least:
+                out.least, out.count = fact.least, fact
+            if fact.most is not None:
+                out.most = fact.most if out.most is None else min(out.most, fact.most)
+    return out
+
+
+def _sort_values(fact: Values, out: _Sorted) -> None:
+    if isinstance(fact.keys, Named):
+        out.names.setdefault(fact.keys.name, []).append(fact.literal)
+        return
+    out.wide.append(fact)
+    if isinstance(fact.keys, Others):
+        out.mentioned.update(dict.fromkeys(sorted(fact.keys.names)))
+
+
+def _value_goal(name: str, found: _Sorted, expander: Expander) -> Goal:
+    """The goal of the value of the key ``name``; NOTHING if the key cannot be."""
+    judge = expander.judge
+    if not all(judge.holds(literal, name) for literal in found.key_literals):
+        return NOTHING
+    wide = [f.literal for f in found.wide if f.keys.has(name, judge)]
+    return goal([*found.names.get(name, ()), *wide])
+
+
+def _cannot_be(value: Goal, expander: Expander) -> bool:
+    return value == NOTHING or (len(value) > 1 and expander.is_surely_empty(value))
+
+
+def _finite_keys(keys: Goal, expander: Expander) -> list[str] | None:
+    """The keys, when ``propertyNames`` leaves finitely many; else None."""
+    if keys == ANYTHING:
+        return None
+    shapes = expander.shapes(keys, STRING)
+    if not all(isinstance(shape, Constants) for shape in shapes):
+        return None
+    return [v for shape in shapes if isinstance(shape, Constants) for v in shape.values]
+
+
+def _free_keys(found: _Sorted) -> tuple[FreeKeys, ...]:
+    """All keys that are not named, split by the patterns they match."""
+    patterns = _patterns(found)
+    if 1 << len(patterns) > MAX_SETS:
+        raise LimitError(
+            f"{len(patterns)} patterns may overlap in {1 << len(patterns):,} ways",
+            what="states",
+            limit=MAX_SETS,
+            hint="use fewer patternProperties in one object",
+        )
+    cases: dict[Goal, list[tuple[tuple[Pattern, ...], tuple[Pattern, ...]]]] = {}
+    for signs in product((True, False), repeat=len(patterns)):
+        chosen = tuple(p for p, sign in zip(patterns, signs, strict=True) if sign)
+        value = goal(f.literal for f in found.wide if _applies(f, chosen))
+        if value != NOTHING:
+            others = tuple(p for p in patterns if p not in chosen)
+            cases.setdefault(value, []).append((chosen, others))
+    return tuple(FreeKeys(tuple(found), value) for value, found in cases.items())
+
+
+def _patterns(found: _Sorted) -> list[Pattern]:
+    seen: dict[Pattern, None] = {}
+    for fact in [*found.wide, *found.some]:
+        if isinstance(fact, SomeName):
+            continue
+        if isinstance(fact.keys, Matching):
+            seen[fact.keys.pattern] = None
+        elif isinstance(fact.keys, Others):
+            seen.update(dict.fromkeys(fact.keys.patterns))
+    return list(seen)
+
+
+def _applies(fact: Values, chosen: tuple[Pattern, ...]) -> bool:
+    """Whether a fact speaks of unnamed keys that match just ``chosen``."""
+    if isinstance(fact.keys, Matching):
+        return fact.keys.pattern in chosen
+    assert isinstance(fact.keys, Others)
+    return not any(pattern in chosen for pattern in fact.keys.patterns)

@@ -1,0 +1,51 @@
+"""Objects as text.
+
+Named keys come in the order in which they are declared, each or none if it is
+optional; then come all other keys.  Pairs are written from the last to the
+first, so the tail after pair i is one node and n optional pairs cost n.  Where
+keys are counted, or one of several keys must meet a demand, ``counted_keys``
+writes the object instead.
+
+A text may repeat a key that is not named; JSON readers keep the last, and every
+value fits, so the object they build is valid.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stcon.syntax.json_schema.constant_texts import in_brackets
+from stcon.syntax.json_schema.counted_keys import counted_keys
+from stcon.syntax.json_schema.object_shape import ObjectShape
+from stcon.syntax.json_schema.pairs import Pair, free_pairs, named_pairs
+from stcon.syntax.rules import EMPTY, Expr, concat, optional, star, union
+
+if TYPE_CHECKING:
+    from stcon.syntax.json_schema.writer import Writer
+
+
+def object_expr(shape: ObjectShape, writer: Writer, depth: int) -> Expr:
+    """The texts of the objects of ``shape``."""
+    layout = writer.layout
+    if shape.least or shape.most is not None or shape.some:
+        has_none, inside = counted_keys(shape, writer, depth)
+    else:
+        pairs = named_pairs(shape, writer, depth)
+        comma = layout.comma(depth)
+        inside = _pairs(pairs, free_pairs(shape, writer, depth), comma)
+        has_none = not shape.required
+    nothing = layout.empty if has_none else EMPTY
+    return in_brackets("{", nothing, inside, "}", layout, depth)
+
+
+def _pairs(pairs: list[Pair], free: Expr, comma: Expr) -> Expr:
+    """One pair or more."""
+    tail = star(concat(comma, free))
+    firsts = [concat(free, tail)]
+    for pair in reversed(pairs):
+        if pair.is_required:
+            firsts = []
+        firsts.append(concat(pair.text, tail))
+        more = concat(comma, pair.text)
+        tail = concat(more if pair.is_required else optional(more), tail)
+    return union(*reversed(firsts))

@@ -1,0 +1,108 @@
+"""Pairs of key and value as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stcon.syntax.json_schema.constant_texts import key_expr
+from stcon.syntax.json_schema.constants import Constants
+from stcon.syntax.json_schema.goals import ANYTHING, Goal
+from stcon.syntax.json_schema.object_shape import FreeKeys, ObjectShape
+from stcon.syntax.json_schema.objects import Pattern
+from stcon.syntax.json_schema.strings import ANY_TEXT, StringShape, text_expr
+from stcon.syntax.json_schema.values import STRING
+from stcon.syntax.rules import (
+    EMPTY,
+    Expr,
+    complement,
+    concat,
+    intersect,
+    union,
+)
+
+if TYPE_CHECKING:
+    from stcon.syntax.json_schema.writer import Writer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """A named key with its value, as text."""
+
+    name: str
+    value: Goal
+    text: Expr
+    is_required: bool
+
+
+def named_pairs(shape: ObjectShape, writer: Writer, depth: int) -> list[Pair]:
+    """The named pairs in the order of writing."""
+    return [
+        Pair(
+            name,
+            wanted,
+            named_pair(name, writer.value(wanted, depth), writer),
+            name in shape.required,
+        )
+        for name, wanted in shape.names.items()
+    ]
+
+
+def named_pair(name: str, value: Expr, writer: Writer) -> Expr:
+    """A key, the colon and a value."""
+    return concat(key_expr(name), writer.layout.colon, value)
+
+
+def free_pairs(shape: ObjectShape, writer: Writer, depth: int) -> Expr:
+    """Any pair whose key is not named."""
+    return union(
+        *(
+            concat(
+                free_key(shape, free, writer),
+                writer.layout.colon,
+                writer.value(free.value, depth),
+            )
+            for free in shape.free
+            if writer.plan.is_reachable(free.value)
+        )
+    )
+
+
+def free_key(
+    shape: ObjectShape, free: FreeKeys, writer: Writer, more: Goal = ANYTHING
+) -> Expr:
+    """The keys of one class, less the named ones, in quotes; they also reach the
+    goal ``more``."""
+    parts = []
+    cases = [_case(*case) for case in free.cases]
+    if ANY_TEXT not in cases:
+        parts.append(union(*cases))
+    for wanted in (shape.key_goal, more):
+        if wanted != ANYTHING:
+            parts.append(text_language(wanted, writer))
+    if shape.names:
+        parts.append(complement(union(*map(text_expr, shape.names))))
+    if EMPTY in parts:
+        return EMPTY
+    return writer.quoted(intersect(*parts)) if parts else writer.any_string
+
+
+def _case(matched: tuple[Pattern, ...], missed: tuple[Pattern, ...]) -> Expr:
+    """The keys that match just these patterns."""
+    if not matched and not missed:
+        return ANY_TEXT
+    return intersect(
+        *(pattern.language for pattern in matched),
+        *(complement(pattern.language) for pattern in missed),
+    )
+
+
+def text_language(wanted: Goal, writer: Writer) -> Expr:
+    """The decoded strings that reach a goal."""
+    found: list[Expr] = []
+    for shape in writer.plan.expander.shapes(wanted, STRING):
+        if isinstance(shape, StringShape):
+            found.append(ANY_TEXT if shape.language is None else shape.language)
+        elif isinstance(shape, Constants):
+            found += map(text_expr, shape.values)
+    return union(*found)

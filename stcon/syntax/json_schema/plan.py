@@ -1,0 +1,103 @@
+"""All goals a document leads to: which can be reached, and in what order.
+
+A worklist finds the goals; a fixpoint finds those some value reaches (a required
+property that requires itself without end has none); a depth-first order says
+which goals come after which, and where recursion closes.  Nothing here recurses
+in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stcon.syntax.json_schema.alternatives import Expander, Shape
+from stcon.syntax.json_schema.arrays import ArrayShape
+from stcon.syntax.json_schema.counted_items import item_goals
+from stcon.syntax.json_schema.counted_keys import demanded_goals
+from stcon.syntax.json_schema.goals import Goal
+from stcon.syntax.json_schema.object_shape import ObjectShape
+
+Key = frozenset[int]
+
+
+class Plan:
+    """``shapes`` of every goal, and whether it ``is_reachable``."""
+
+    def __init__(self, root: Goal, expander: Expander) -> None:
+        self.expander = expander
+        self.shapes: dict[Key, list[Shape]] = {}
+        self._reached: set[Key] = set()
+        self._find(root)
+        self._reach()
+
+    def _find(self, root: Goal) -> None:
+        todo = [root]
+        while todo:
+            wanted = todo.pop()
+            if frozenset(wanted) not in self.shapes:
+                found = self.expander.all_shapes(wanted)
+                self.shapes[frozenset(wanted)] = found
+                todo.extend(part for shape in found for part in self.parts(shape))
+
+    def parts(self, shape: Shape) -> Iterator[Goal]:
+        """The goals of the values inside a shape."""
+        if isinstance(shape, ArrayShape):
+            yield from array_parts(shape)
+        elif isinstance(shape, ObjectShape):
+            yield from shape.names.values()
+            yield from (free.value for free in shape.free)
+            if shape.some:
+                yield from demanded_goals(shape, self.expander.judge)
+
+    def _reach(self) -> None:
+        """Adds goals whose shapes need reached goals only, until none is new."""
+        waiting = dict(reversed(self.shapes.items()))
+        while True:
+            new = [
+                key
+                for key, shapes in waiting.items()
+                if any(self.can_be(shape) for shape in shapes)
+            ]
+            if not new:
+                return
+            for key in new:
+                self._reached.add(key)
+                del waiting[key]
+
+    def is_reachable(self, wanted: Goal) -> bool:
+        """Whether some value reaches a goal."""
+        return frozenset(wanted) in self._reached
+
+    def can_be(self, shape: Shape) -> bool:
+        """Whether some value has a shape."""
+        if isinstance(shape, ArrayShape):
+            return self._array_can_be(shape)
+        if isinstance(shape, ObjectShape):
+            return all(self.is_reachable(shape.names[n]) for n in shape.required)
+        return True
+
+    def _array_can_be(self, shape: ArrayShape) -> bool:
+        return shape.least <= self.longest(shape, shape.least)
+
+    def longest(self, shape: ArrayShape, enough: int) -> int:
+        """The greatest number of items, as far as it matters: at least
+        ``enough``, or exact."""
+        for index, wanted in enumerate(shape.prefix[:enough]):
+            if not self.is_reachable(wanted):
+                return index
+        if enough > len(shape.prefix) and not self.is_reachable(shape.rest):
+            return len(shape.prefix)
+        return enough
+
+
+def array_parts(shape: ArrayShape) -> Iterator[Goal]:
+    """The goals of the items."""
+    length = len(shape.prefix) if shape.most is None else shape.most
+    yield from shape.prefix[:length]
+    if shape.most is None or shape.most > len(shape.prefix):
+        yield shape.rest
+    if shape.contains:
+        # positions beyond this one have the goals of this one
+        last = max(len(shape.prefix), *(c.start for c in shape.contains))
+        for index in range(last + 1):
+            yield from (wanted for wanted, _ in item_goals(shape, index))

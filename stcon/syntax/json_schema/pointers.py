@@ -1,0 +1,26 @@
+"""JSON pointers (RFC 6901) in their URI fragment form, ``#/properties/a~1b``."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+Path = tuple[str | int, ...]
+
+_SAFE = "!$&'()*+,;=:@-._~?"
+
+
+def to_fragment(path: Path) -> str:
+    """``#/...`` for a path of keys and indices."""
+    return "#" + "".join("/" + _escape(str(part)) for part in path)
+
+
+def from_fragment(fragment: str) -> tuple[str, ...]:
+    """The reference tokens of a pointer given without its ``#``."""
+    if not fragment:
+        return ()
+    tokens = unquote(fragment).split("/")[1:]
+    return tuple(token.replace("~1", "/").replace("~0", "~") for token in tokens)
+
+
+def _escape(token: str) -> str:
+    return quote(token.replace("~", "~0").replace("/", "~1"), safe=_SAFE)

@@ -1,0 +1,101 @@
+"""Strings: their facts, and the language of what is inside the quotes.
+
+Patterns, formats and lengths speak of the decoded string, so everything here is
+an expression over characters; ``encode`` writes it as JSON at the very end, with
+every escape, which is why ``maxLength`` counts an escape as one character.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from stcon.syntax.charset import ANY, CharSet
+from stcon.syntax.json_schema.constants import NotAmong
+from stcon.syntax.json_schema.formula import FALSE, Fact, Formula, any_of
+from stcon.syntax.rules import (
+    EPSILON,
+    Expr,
+    chars,
+    complement,
+    concat,
+    intersect,
+    repeat,
+    star,
+    union,
+)
+
+if TYPE_CHECKING:
+    from stcon.syntax.json_schema.evaluate import Judge
+
+ANY_CHAR = chars(ANY)
+ANY_TEXT = star(ANY_CHAR)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Length(Fact):
+    """The string has ``least`` to ``most`` characters (None: no bound)."""
+
+    least: int
+    most: int | None
+
+    def negated(self) -> Formula:
+        parts: list[Formula] = []
+        if self.least > 0:
+            parts.append(Length(self.place, 0, self.least - 1))
+        if self.most is not None:
+            parts.append(Length(self.place, self.most + 1, None))
+        return any_of(*parts) if parts else FALSE
+
+    def holds(self, value: Any, judge: Judge) -> bool:
+        least_holds = self.least <= len(value)
+        return least_holds and (self.most is None or len(value) <= self.most)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text(Fact):
+    """The decoded string is (``sign``) or is not in a language over characters."""
+
+    language: Expr
+    sign: bool = True
+
+    def negated(self) -> Formula:
+        return Text(self.place, self.language, not self.sign)
+
+    def holds(self, value: Any, judge: Judge) -> bool:
+        return judge.matches(self.language, value) == self.sign
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StringShape:
+    """Strings; ``language`` is over decoded characters, None for any string."""
+
+    language: Expr | None
+
+
+def merge_strings(facts: list[Fact]) -> StringShape | None:
+    """The shape of strings with all ``facts``; None when there are none."""
+    least, most = 0, None
+    parts: list[Expr] = []
+    for fact in facts:
+        if isinstance(fact, Length):
+            least = max(least, fact.least)
+            if fact.most is not None:
+                most = fact.most if most is None else min(most, fact.most)
+        elif isinstance(fact, Text):
+            sign = fact.sign
+            parts.append(fact.language if sign else complement(fact.language))
+        elif isinstance(fact, NotAmong):
+            parts.append(complement(union(*map(text_expr, fact.values))))
+    if most is not None and least > most:
+        return None
+    if least or most is not None:
+        parts.append(repeat(ANY_CHAR, least, most))
+    if not parts:
+        return StringShape(None)
+    return StringShape(intersect(*parts))
+
+
+def text_expr(text: str) -> Expr:
+    """Exactly ``text``, over characters."""
+    return concat(*(chars(CharSet.of(c)) for c in text)) if text else EPSILON

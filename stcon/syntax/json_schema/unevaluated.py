@@ -1,0 +1,196 @@
+"""``unevaluatedProperties`` and ``unevaluatedItems``, made static.
+
+What counts as evaluated depends on which subschemas hold.  Each way they can
+hold or not is one *case*: conditions, and what is then evaluated.  The keyword
+is the choice among its cases; ``alternatives.py`` drops those that cannot be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from stcon.syntax.json_schema.arrays import ItemsFrom
+from stcon.syntax.json_schema.document import Document, Place, Schema
+from stcon.syntax.json_schema.formula import TRUE, All, AnyOf, Formula
+from stcon.syntax.json_schema.objects import Others, Pattern, Required, Values
+
+_MAX_CASES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Under ``conditions``: the keys, patterns and number of first items that are
+    evaluated; ``all_keys`` and ``all_items`` say that nothing is left over."""
+
+    conditions: tuple[Formula, ...] = ()
+    names: frozenset[str] = frozenset()
+    patterns: frozenset[Pattern] = frozenset()
+    all_keys: bool = False
+    items: int = 0
+    all_items: bool = False
+
+    def joined(self, other: _Case) -> _Case:
+        """Both cases at once."""
+        return _Case(
+            self.conditions + other.conditions,
+            self.names | other.names,
+            self.patterns | other.patterns,
+            self.all_keys or other.all_keys,
+            max(self.items, other.items),
+            self.all_items or other.all_items,
+        )
+
+    def under(self, *conditions: Formula) -> _Case:
+        """The same under more conditions."""
+        return _Case(conditions).joined(self)
+
+
+def keys_left_over(value: Any, at: Place) -> Formula:
+    """The formula of ``unevaluatedProperties: value``."""
+    literal = at.literal(value)
+    cases = _cases(at)
+    if isinstance(cases, str):
+        return at.refused(cases)
+    return AnyOf(tuple(_keys_case(case, literal, at) for case in cases))
+
+
+def _keys_case(case: _Case, literal: int, at: Place) -> Formula:
+    if case.all_keys:
+        return All(case.conditions)
+    patterns = tuple(sorted(case.patterns, key=lambda pattern: pattern.text))
+    rest = Values(at, Others(case.names, patterns), literal)
+    return All((*case.conditions, rest))
+
+
+def items_left_over(value: Any, at: Place) -> Formula:
+    """The formula of ``unevaluatedItems: value``."""
+    literal = at.literal(value)
+    cases = _cases(at)
+    if isinstance(cases, str):
+        return at.refused(cases)
+    return AnyOf(tuple(_items_case(case, literal, at) for case in cases))
+
+
+def _items_case(case: _Case, literal: int, at: Place) -> Formula:
+    rest = TRUE if case.all_items else ItemsFrom(at, case.items, literal)
+    return All((*case.conditions, rest))
+
+
+def _cases(at: Place) -> list[_Case] | str:
+    """The cases of the schema around ``at``, or why there are none."""
+    try:
+        return list(_Cases(at.document).of(at.schema, at.keyword))
+    except _NotStaticError as error:
+        return str(error)
+
+
+class _NotStaticError(Exception):
+    """What is evaluated cannot be told beforehand."""
+
+
+class _Cases:
+    """Walks the subschemas that apply to the same value."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._inside: list[int] = []
+
+    def of(self, schema: Schema, without: str = "") -> list[_Case]:
+        """The cases of ``schema``; its keyword ``without`` is left out."""
+        if schema.number in self._inside:
+            raise _NotStaticError("the schema applies itself to the same value")
+        self._inside.append(schema.number)
+        cases = [self._own(schema, without)]
+        for choices in self._applied(schema):
+            found = (a.joined(b) for a, b in product(cases, choices))
+            cases = list(dict.fromkeys(found))
+            if len(cases) > _MAX_CASES:
+                raise _NotStaticError(
+                    f"its subschemas hold in more than {_MAX_CASES} combinations"
+                )
+        self._inside.pop()
+        return cases
+
+    def _own(self, schema: Schema, without: str) -> _Case:
+        """What the keywords of ``schema`` itself evaluate."""
+        from stcon.syntax.json_schema.keywords.object_kind import claimed_keys
+
+        value = schema.value
+        claimed = claimed_keys(Place(self._document, schema, "properties"))
+        if "contains" in value and without == "unevaluatedItems":
+            raise _NotStaticError("contains beside it decides item by item")
+        prefix = value.get("prefixItems", [])
+        items = value.get("items")
+        if isinstance(items, list):
+            prefix = items
+        all_items = (
+            (items is not None and not isinstance(items, list))
+            or (isinstance(items, list) and "additionalItems" in value)
+            or ("unevaluatedItems" in value and without != "unevaluatedItems")
+        )
+        all_keys = "additionalProperties" in value or (
+            "unevaluatedProperties" in value and without != "unevaluatedProperties"
+        )
+        return _Case(
+            (),
+            claimed.names,
+            frozenset(claimed.patterns),
+            all_keys,
+            len(prefix) if isinstance(prefix, list) else 0,
+            all_items,
+        )
+
+    def _applied(self, schema: Schema) -> Iterator[list[_Case]]:
+        """Per applicator, the cases it adds."""
+        value = schema.value
+        at = Place(self._document, schema, "")
+        if "$ref" in value:
+            path, target = self._document.index.resolve(value["$ref"], schema.path)
+            yield self._held(self._document.literal(path, target))
+        for place, item in enumerate(value.get("allOf", ())):
+            yield self._held(at.beside("allOf").literal(item, place))
+        for place, item in enumerate(value.get("anyOf", ())):
+            yield self._maybe(at.beside("anyOf").literal(item, place))
+        if "oneOf" in value:
+            literals = [
+                at.beside("oneOf").literal(item, place)
+                for place, item in enumerate(value["oneOf"])
+            ]
+            yield [c.under(n) for n in literals for c in self._held(n)]
+        if "if" in value:
+            yield self._conditional(value, at)
+        for name, item in value.get("dependentSchemas", {}).items():
+            literal = at.beside("dependentSchemas").literal(item, name)
+            there = Required(at.beside("dependentSchemas"), name)
+            yield [
+                *(case.under(there) for case in self._held(literal)),
+                _Case((there.negated(),)),
+            ]
+
+    def _held(self, literal: int) -> list[_Case]:
+        """The cases of a schema that holds."""
+        if abs(literal) == 1:
+            return [_Case()]
+        return self.of(self._document.schemas[literal])
+
+    def _maybe(self, literal: int) -> list[_Case]:
+        """The cases of a schema that may hold or not."""
+        held = self._held(literal)
+        if held == [_Case()]:
+            return held
+        return [*(case.under(literal) for case in held), _Case((-literal,))]
+
+    def _conditional(self, value: dict[str, Any], at: Place) -> list[_Case]:
+        condition = at.beside("if").literal(value["if"])
+        then = at.beside("then").literal(value.get("then", True))
+        other = at.beside("else").literal(value.get("else", True))
+        return [
+            *(
+                a.joined(b).under(condition)
+                for a, b in product(self._held(condition), self._held(then))
+            ),
+            *(case.under(-condition) for case in self._held(other)),
+        ]
