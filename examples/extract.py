@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 
 PROMPT = (
     "Write the person as JSON: Maria Lopez, 34 years old, is a nurse in Lisbon. "
-    "Her email is maria.lopez@example.org."
+    "Her email is maria.lopez@example.com."
 )
 FORCED, CHOSEN, PLAIN = "\x1b[2m", "\x1b[32m", "\x1b[0m"
 
@@ -79,19 +79,19 @@ def main() -> int:
 
 def paint(constraint: Any, text: str, more: str) -> str:
     """``more``, which follows ``text``, coloured by who decided each character."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if not more or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return more
-    at = len(text.encode())
     forced = {
         byte
         for first, last in constraint.forced_spans(text + more)
         for byte in range(first, last)
     }
-    shown = ""
+    at, shown, before = len(text.encode()), "", ""
     for character in more:
-        shown += (FORCED if at in forced else CHOSEN) + character + PLAIN
-        at += len(character.encode())
-    return shown
+        colour = FORCED if at in forced else CHOSEN
+        shown += character if colour == before else PLAIN + colour + character
+        at, before = at + len(character.encode()), colour
+    return shown + PLAIN
 
 
 def parse_arguments() -> argparse.Namespace:

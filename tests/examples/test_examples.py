@@ -73,18 +73,18 @@ def test_extract_says_when_the_tokens_ran_out() -> None:
     assert last == "not complete after 3 tokens: give --max-tokens"
 
 
-def test_regex() -> None:
-    (have,) = run("regex.py")
+def test_by_regex() -> None:
+    (have,) = run("by_regex.py")
     assert re.fullmatch(r"(19|20)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", have)
 
 
-def test_choices() -> None:
-    have = [line.split(": ")[0] for line in run("choices.py")]
+def test_by_choices() -> None:
+    have = [line.split(": ")[0] for line in run("by_choices.py")]
     assert len(have) == 2 and set(have) <= {"positive", "negative", "neutral"}
 
 
-def test_json_schema() -> None:
-    (have,) = run("json_schema.py")
+def test_by_schema() -> None:
+    (have,) = run("by_schema.py")
     items = json.loads(have)
     assert 2 <= len(items) <= 4
     for item in items:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -38,13 +39,21 @@ def smollm2_script(example: Path) -> ModuleType:
     return smollm2
 
 
+def test_no_example_hides_a_module_of_that_name() -> None:
+    """Python looks beside the script first: a regex.py breaks transformers."""
+    names = [script.stem for script in EXAMPLES.glob("*.py")]
+    assert not [name for name in names if importlib.util.find_spec(name)]
+
+
 TABLE = [
     # A terminal, NO_COLOR, text before, text now, what is shown.
     (False, "", "", '{"é', '{"é'),
     (True, "1", "", '{"é', '{"é'),
-    (True, "", "", "{", f"{FORCED}{{{PLAIN}"),
-    (True, "", "{", "éa", f"{FORCED}é{PLAIN}{CHOSEN}a{PLAIN}"),
-    (True, "", "{éa", "}", f"{FORCED}}}{PLAIN}"),
+    (True, "", "", "{", f"{PLAIN}{FORCED}{{{PLAIN}"),
+    (True, "", "{", "éa", f"{PLAIN}{FORCED}é{PLAIN}{CHOSEN}a{PLAIN}"),
+    (True, "", "{", "", ""),
+    (True, "", "", "{é", f"{PLAIN}{FORCED}{{é{PLAIN}"),
+    (True, "", "{éa", "}", f"{PLAIN}{FORCED}}}{PLAIN}"),
 ]
 
 
