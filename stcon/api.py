@@ -8,12 +8,14 @@ from typing import Any, NoReturn
 
 from stcon.constraints.constraint import Constraint
 from stcon.constraints.dfa import DfaConstraint
+from stcon.constraints.pushdown import PushdownConstraint, unpack
 from stcon.constraints.storage import read
 from stcon.decode.processor import bind
 from stcon.errors import ConstraintFileError, RegexError, SchemaError
-from stcon.machines.compile import compile_rules
+from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD, Dfa
 from stcon.machines.limits import Limits
+from stcon.machines.pushdown import MAX_DEPTH, compile_pushdown
 from stcon.syntax.rules import Rules
 from stcon.tokens.vocabulary import Vocabulary
 
@@ -25,9 +27,10 @@ def constrain(
     regex: str | None = None,
     choices: Sequence[str] | None = None,
     whitespace: str = "compact",
-    escapes: str = "any",
+    escapes: str = "usual",
     eos_token_ids: Sequence[int] | None = None,
     limits: Limits | None = None,
+    depth: int = MAX_DEPTH,
     path: str | None = None,
 ) -> Constraint:
     """The constraint of one format, for one tokenizer.
@@ -43,7 +46,8 @@ def constrain(
     ``tokenizer``: an mlx-lm TokenizerWrapper, a transformers tokenizer, a
     ``tokenizers.Tokenizer`` (with ``eos_token_ids``) or a ``Vocabulary``.
     ``whitespace``, ``escapes``: how JSON may be written; docs/json-schema.md.
-    ``limits``: bounds of the compile. ``path``: ``"host"`` or ``"traced"``
+    ``limits``: bounds of the compile.  ``depth``: how deep a format that contains
+    itself may nest.  ``path``: ``"host"`` or ``"traced"``
     instead of the one that suits the device (docs/design.md).
 
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms
@@ -58,6 +62,11 @@ def constrain(
         raise TypeError(f"give one of schema, regex and choices; got {named}")
     rules, notes = _rules(schema, regex, choices, whitespace, escapes)
     vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
+    if calls_itself(rules):
+        machine = compile_pushdown(rules, limits, depth)
+        if machine.start_state == DEAD:
+            _refuse_empty(regex)
+        return PushdownConstraint(machine, vocabulary, bind(path), notes)
     dfa = compile_rules(rules, limits)
     if dfa.start == DEAD:
         _refuse_empty(regex)
@@ -78,9 +87,12 @@ def load(
     """
     vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
     saved = read(Path(file), vocabulary.fingerprint)
+    arrays = saved.arrays
+    if saved.kind == PushdownConstraint.kind:
+        machine = unpack(arrays)
+        return PushdownConstraint(machine, vocabulary, bind(path), saved.notes)
     if saved.kind != DfaConstraint.kind:
         raise ConstraintFileError(f"{file} holds an unknown kind, {saved.kind!r}")
-    arrays = saved.arrays
     start = 1 if len(arrays["next"]) > 1 else 0
     dfa = Dfa(arrays["next"], arrays["byte_class"], arrays["accepts"], start)
     return DfaConstraint(
@@ -102,15 +114,18 @@ def _rules(
     escapes: str,
 ) -> tuple[Rules, dict[str, Any]]:
     """The rules of the one format given, and notes for the report."""
-    from stcon.syntax.choices import choices as of_choices
-    from stcon.syntax.encode import encode, utf8
-    from stcon.syntax.json_schema import compile_schema
-    from stcon.syntax.regex import parse_regex
-
     if regex is not None:
-        expr = encode(parse_regex(regex, mode="full"), utf8)
-        return Rules.single(expr), {"regex": regex}
+        from stcon.syntax.encode import encode, utf8
+        from stcon.syntax.regex import parse_regex
+
+        return Rules.single(encode(parse_regex(regex, mode="full"), utf8)), {
+            "regex": regex
+        }
     if choices is not None:
+        from stcon.syntax.choices import choices as of_choices
+
         return Rules.single(of_choices(choices)), {"choices": len(choices)}
+    from stcon.syntax.json_schema import compile_schema
+
     compiled = compile_schema(schema, whitespace=whitespace, escapes=escapes)
     return compiled.rules, {"keywords": compiled.report}

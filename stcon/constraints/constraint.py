@@ -16,7 +16,7 @@ Laws, for every state and token (tests/laws):
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +30,14 @@ if TYPE_CHECKING:
 
 LogitsProcessor = Callable[[Any, Any], Any]
 
+State = Any
+"""A small hashable value; the integer ``DEAD`` is the dead one."""
+
 
 class Constraint(ABC):
     """A format joined with a vocabulary; a logits processor as it is.
 
-    ``kind``: which machine enforces it, ``"dfa"``.
+    ``kind``: which machine enforces it, ``"dfa"`` or ``"pushdown"``.
     ``vocabulary``: the tokens it speaks.
     ``start``: the state before the first token; ``DEAD`` is the state after a
     token that is not allowed.
@@ -42,7 +45,7 @@ class Constraint(ABC):
 
     kind: str
     vocabulary: Vocabulary
-    start: int
+    start: State
 
     def __init__(self, bind: Callable[[Constraint], LogitsProcessor]) -> None:
         self._bind = bind
@@ -72,31 +75,35 @@ class Constraint(ABC):
         return twin
 
     @abstractmethod
-    def advance(self, state: int, token: int) -> int:
+    def advance(self, state: State, token: int) -> State:
         """The state after ``token``; ``DEAD`` when it is not allowed."""
 
     @abstractmethod
-    def allowed(self, state: int) -> NDArray[np.bool_]:
+    def allowed(self, state: State) -> NDArray[np.bool_]:
         """bool [vocabulary size]: which tokens may come next."""
 
     @abstractmethod
-    def is_complete(self, state: int) -> bool:
+    def row_key(self, state: State) -> Hashable:
+        """What ``allowed(state)`` depends on: equal keys, equal rows."""
+
+    @abstractmethod
+    def is_complete(self, state: State) -> bool:
         """Whether the output may end in ``state``."""
 
     @abstractmethod
-    def read(self, state: int, data: bytes) -> int:
+    def read(self, state: State, data: bytes) -> State:
         """The state after the bytes ``data``, or ``DEAD``."""
 
     @abstractmethod
-    def live(self, state: int) -> tuple[int, ...]:
+    def live(self, state: State) -> tuple[int, ...]:
         """The bytes that may come next, ascending."""
 
     @abstractmethod
-    def forced(self, state: int) -> bytes:
+    def forced(self, state: State) -> bytes:
         """The text that every valid continuation of ``state`` starts with."""
 
     @abstractmethod
-    def shortest(self, state: int) -> bytes:
+    def shortest(self, state: State) -> bytes:
         """A shortest text that completes the output from ``state``."""
 
     @property
@@ -112,7 +119,7 @@ class Constraint(ABC):
     def save(self, path: str | Path) -> None:
         """Nothing; writes the constraint to ``path`` for ``stcon.load``."""
 
-    def advance_all(self, tokens: list[int]) -> int:
+    def advance_all(self, tokens: list[int]) -> State:
         """The state after ``tokens``, from the start."""
         state = self.start
         for token in tokens:

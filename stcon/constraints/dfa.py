@@ -90,6 +90,10 @@ class DfaConstraint(Constraint):
         row: NDArray[np.bool_] = np.take(self.table[state] != DEAD, self.class_of)
         return row
 
+    def row_key(self, state: int) -> bytes:
+        """What the row of ``state`` depends on: its set of open classes."""
+        return np.packbits(self.table[state] != DEAD).tobytes()
+
     def is_complete(self, state: int) -> bool:
         """Whether the output may end in ``state``."""
         return state == self.end or bool(self.dfa.accepts[state])

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stcon.constraints.constraint import Constraint, LogitsProcessor
+from stcon.constraints.constraint import Constraint, LogitsProcessor, State
 from stcon.constraints.dfa import DfaConstraint
 from stcon.cpu.rows import ClassRows, Rows, shared_rows
 from stcon.decode.runs import WIDTH, Runs
@@ -24,6 +24,7 @@ from stcon.errors import HistoryError
 from stcon.machines.dfa import DEAD
 
 _numbers = itertools.count()
+_MAX_KEYS = 1 << 14
 
 
 def bind(path: str | None) -> Callable[[Constraint], LogitsProcessor]:
@@ -36,19 +37,26 @@ def bind(path: str | None) -> Callable[[Constraint], LogitsProcessor]:
 
 
 def make_processor(constraint: Constraint, path: str | None = None) -> LogitsProcessor:
-    """The processor of ``constraint``; see ``bind``."""
+    """The processor of ``constraint``; see ``bind``.
+
+    A pushdown has no traced path yet: on a GPU it runs on the host path.
+    """
     from stcon.decode.traced import TracedProcessor
 
-    traced = path == "traced" or (path is None and _on_gpu())
-    if traced and isinstance(constraint, DfaConstraint):
+    if path not in (None, "host", "traced"):
+        raise ValueError(f"path is 'host' or 'traced', not {path!r}")
+    if path == "traced" and not isinstance(constraint, DfaConstraint):
+        raise ValueError(f"a {constraint.kind} constraint has only the host path")
+    if isinstance(constraint, DfaConstraint) and (path == "traced" or _on_gpu(path)):
         return TracedProcessor(constraint)
     return HostProcessor(constraint)
 
 
-def _on_gpu() -> bool:
+def _on_gpu(path: str | None) -> bool:
+    """Whether no path was asked for and mlx computes on a GPU."""
     import mlx.core as mx
 
-    return bool(mx.default_device() == mx.gpu)
+    return path is None and bool(mx.default_device() == mx.gpu)
 
 
 class HostProcessor:
@@ -60,9 +68,12 @@ class HostProcessor:
         self._runs = Runs(constraint)
         self._lock = threading.Lock()
         self._number = next(_numbers)
-        self._row: Callable[[int, int], Any] = self._row_of_state
+        self._keys: dict[State, Hashable] = {}
+        self._make: Callable[[State, int], NDArray[np.bool_]] = self._of_allowed
         if isinstance(constraint, DfaConstraint):
-            self._row = _ClassRow(constraint, self._rows, self._number)
+            table = constraint.table
+            maker = ClassRows(constraint.class_of, table.shape[1])
+            self._make = lambda state, width: maker.row(table[state] != DEAD, width)
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
         """``logits`` with -inf where the constraint does not allow a token."""
@@ -78,38 +89,23 @@ class HostProcessor:
         history = read_history(tokens)
         with self._lock:
             state = self._runs.state(history)
-        return self._row(state, width)
+            key = self._key(state)
+        return self._rows.get(
+            (self._number, key, width), lambda: self._make(state, width)
+        )
 
-    def _row_of_state(self, state: int, width: int) -> Any:
-        """The row of ``state``, kept by state."""
-        key = (self._number, state, width)
-        return self._rows.get(key, lambda: self._make(state, width))
+    def _key(self, state: State) -> Hashable:
+        """The key of the row of ``state``; remembered for states that recur."""
+        key = self._keys.get(state)
+        if key is None:
+            if len(self._keys) >= _MAX_KEYS:
+                self._keys.clear()
+            key = self._keys[state] = self._constraint.row_key(state)
+        return key
 
-    def _make(self, state: int, width: int) -> NDArray[np.bool_]:
+    def _of_allowed(self, state: State, width: int) -> NDArray[np.bool_]:
         allowed = self._constraint.allowed(state)[:width]
         return np.pad(allowed, (0, width - len(allowed)))
-
-
-class _ClassRow:
-    """The row of a state of a class table, kept by its set of open classes."""
-
-    def __init__(self, constraint: DfaConstraint, rows: Rows, number: int) -> None:
-        self._table = constraint.table
-        self._maker = ClassRows(constraint.class_of, constraint.table.shape[1])
-        self._rows = rows
-        self._number = number
-        self._key_of_state: dict[int, bytes] = {}
-
-    def __call__(self, state: int, width: int) -> Any:
-        """bool mlx array [1, width]."""
-        key = self._key_of_state.get(state)
-        if key is None:
-            key = np.packbits(self._table[state] != DEAD).tobytes()
-            self._key_of_state[state] = key
-        return self._rows.get(
-            (self._number, key, width),
-            lambda: self._maker.row(self._table[state] != DEAD, width),
-        )
 
 
 def read_history(tokens: Any) -> bytes:

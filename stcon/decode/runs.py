@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from stcon.constraints.constraint import Constraint
+from stcon.constraints.constraint import Constraint, State
 from stcon.errors import HistoryError
 from stcon.machines.dfa import DEAD
 
@@ -45,7 +45,7 @@ class Place:
     ``waiting``: calls with it, less all calls that went one token further.
     """
 
-    state: int
+    state: State
     asked: int = 0
     waiting: int = 0
 
@@ -82,7 +82,7 @@ class Run:
         """Whether all of ``history`` is a beginning of this run."""
         return self._tokens.startswith(history)
 
-    def extend(self, token: bytes, state: int) -> None:
+    def extend(self, token: bytes, state: State) -> None:
         """Nothing; one more token, and the state after it."""
         self._tokens += token
         self.places.append(Place(state))
@@ -100,7 +100,7 @@ class Runs:
         self._constraint = constraint
         self._runs: list[Run] = []
 
-    def state(self, history: bytes) -> int:
+    def state(self, history: bytes) -> State:
         """The state after ``history`` (at least one token).
 
         Raises HistoryError when its last token is not allowed.
@@ -115,7 +115,7 @@ class Runs:
         self._add(Run(history, len(history) // WIDTH, [place]))
         return start
 
-    def _follow(self, run: Run, history: bytes) -> int | None:
+    def _follow(self, run: Run, history: bytes) -> State | None:
         """The state after a history ``run`` knows but for its last token; None
         when this is a new prompt, as far as ``run`` can tell."""
         at = len(history) // WIDTH - run.start
@@ -161,12 +161,12 @@ class Runs:
             self._runs.remove(run)
             self._runs.insert(0, run)
 
-    def _has_ended(self, state: int) -> bool:
+    def _has_ended(self, state: State) -> bool:
         """Whether only end-of-text ids are open."""
         constraint = self._constraint
         return constraint.is_complete(state) and not constraint.live(state)
 
-    def _refuse(self, position: int, raw: bytes, state: int) -> NoReturn:
+    def _refuse(self, position: int, raw: bytes, state: State) -> NoReturn:
         token = int.from_bytes(raw, "little")
         vocabulary = self._constraint.vocabulary
         text = vocabulary.token_bytes(token) if token < vocabulary.size else b""
@@ -180,7 +180,7 @@ class Runs:
             "continues an earlier output, pass constraint.fresh()",
         )
 
-    def _wanted(self, state: int) -> str:
+    def _wanted(self, state: State) -> str:
         if self._constraint.is_complete(state):
             return "the output may end there"
         shortest = self._constraint.shortest(state).decode("utf-8", "replace")

@@ -30,6 +30,7 @@ from stcon.machines.dfa import DEAD, Dfa
 from stcon.machines.limits import Limits, Meter
 from stcon.machines.minimise import minimise
 from stcon.machines.nfa import Builder
+from stcon.machines.shortest import shortest_texts
 from stcon.syntax.rules import Rules
 
 Stack = tuple[int, ...]
@@ -39,6 +40,7 @@ Config = frozenset[Cell]
 NO_CONFIG: Config = frozenset()
 MAX_DEPTH = 64
 _SYMBOLS = 256
+_MAX_STACKS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +132,21 @@ class Pushdown:
     def step(self, config: Config, byte: int) -> Config:
         """The configuration after ``byte``; empty when it may not be read.
 
-        Raises LimitError when the stack would be deeper than ``depth``.
+        Raises LimitError when the stack would be deeper than ``depth``, or the
+        text so far can be read in more than 256 ways.
         """
         cls = int(self.byte_class[byte])
         after: dict[Cell, None] = {}
         for state, below, depth in self.open_cells(config):
             for stack in self.moves(state).get(cls, ()):
                 after[self._push(stack, below, depth - 1)] = None
+        if len(after) > _MAX_STACKS:
+            raise LimitError(
+                f"the output so far can be read in more than {_MAX_STACKS} ways",
+                what="states",
+                limit=_MAX_STACKS,
+                hint="make the format less ambiguous",
+            )
         return frozenset(after)
 
     def _push(self, stack: Stack, below: Cell | None, depth: int) -> Cell:
@@ -155,8 +165,10 @@ class Pushdown:
     def open_cells(self, config: Config) -> list[Cell]:
         """The cells of ``config`` and those under them that pops lay open."""
         cells = list(config)
+        seen = set(config)
         for state, below, _ in cells:
-            if self.pops[state] and below is not None and below not in cells:
+            if self.pops[state] and below is not None and below not in seen:
+                seen.add(below)
                 cells.append(below)
         return cells
 
@@ -174,6 +186,48 @@ class Pushdown:
             below is None and self.pops[state]
             for state, below, _ in self.open_cells(config)
         )
+
+    def reached(self, usable: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """bool [states]: what the start reaches with byte classes ``usable``,
+        taking every call for one that returns."""
+        reached = np.zeros(self.states, np.bool_)
+        ring = [self.start_state]
+        while ring:
+            at = ring.pop()
+            if at != DEAD and not reached[at]:
+                reached[at] = True
+                ring += self.next[at, usable].tolist()
+                ring += [q for pair in self.calls[at] for q in pair]
+        return reached
+
+    def finishing(self, usable: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """bool [states]: what may pop after some bytes of ``usable``."""
+        finishing = self.accepts.copy()
+        pairs = [(q, s, r) for q, at in enumerate(self.calls) for s, r in at]
+        state, entry, back = np.array(pairs, np.int64).reshape(-1, 3).T
+        moves = self.next[:, usable]
+        while True:
+            more = finishing | finishing[moves].any(axis=1)
+            more[state] |= more[entry] & more[back]
+            if (more == finishing).all():
+                return finishing
+            finishing = more
+
+    @cached_property
+    def _shortest(self) -> list[bytes | None]:
+        return shortest_texts(self)
+
+    def shortest(self, config: Config) -> bytes:
+        """A shortest text that completes the output from ``config``; among
+        those of equal length the least."""
+        return min((self._finish(cell) for cell in config), key=lambda t: (len(t), t))
+
+    def _finish(self, cell: Cell | None) -> bytes:
+        out = b""
+        while cell is not None:
+            out += self._shortest[cell[0]] or b""
+            cell = cell[1]
+        return out
 
     def live(self, config: Config) -> tuple[int, ...]:
         """The bytes that may be read in ``config``, ascending."""
@@ -205,6 +259,11 @@ def compile_pushdown(
     width = whole.byte_class.max() + 1
     whole = _widened(whole, _SYMBOLS + 2 * len(names), int(width))
     trimmed = minimise(_without_unproductive(whole, len(names)), meter)
+    if trimmed.start == DEAD:
+        nothing = ((),) * trimmed.states
+        return Pushdown(
+            trimmed.next, trimmed.byte_class, trimmed.accepts, nothing, DEAD, depth
+        )
     return _unpack(trimmed, names, rules.start, depth)
 
 

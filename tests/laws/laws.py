@@ -48,12 +48,14 @@ def walk(constraint: Constraint, rng: random.Random, longest: int) -> Iterator[i
             return
 
 
-def check_mask_is_accept(constraint: Constraint, seed: int, runs: int = 3) -> None:
+def check_mask_is_accept(
+    constraint: Constraint, seed: int, runs: int = 3, longest: int = 60
+) -> None:
     """Law 1 and 2 on the states of some random runs."""
     rng = random.Random(seed)
     seen: dict[int, None] = {}
     for _ in range(runs):
-        seen.update(dict.fromkeys(walk(constraint, rng, 60)))
+        seen.update(dict.fromkeys(walk(constraint, rng, longest)))
     eos = constraint.vocabulary.eos_ids[0]
     for state in seen:
         ended = constraint.advance(state, eos) == state
