@@ -70,6 +70,12 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="another engine to measure in the same process; may be repeated",
     )
+    add(
+        "--escapes",
+        choices=["any", "canonical"],
+        default="any",
+        help="how stcon lets JSON strings be written (default: any)",
+    )
     add("--schema", choices=[c.name for c in cases()], action="append", help="only it")
     add("--rounds", metavar="N", type=_positive, default=5, help="default: 5")
     add("--json", metavar="FILE", help="write everything there too")
@@ -86,7 +92,7 @@ def _positive(text: str) -> int:
 def _measure(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     progress.say("reading the tokenizer")
     tokens = load_tokens(options.vocab, options.eos)
-    stcon = StconEngine(tokens)
+    stcon = StconEngine(tokens, options.escapes)
     progress.say("opening the peers")
     peers = open_peers(list(dict.fromkeys(options.peer)), tokens)
     chosen = [c for c in cases() if not options.schema or c.name in options.schema]
@@ -94,6 +100,7 @@ def _measure(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     return {
         "bench": options.bench,
         "rounds": options.rounds,
+        "escapes": options.escapes,
         "machine": machine(),
         "versions": versions(_PACKAGES),
         "vocabulary": {
@@ -111,7 +118,8 @@ def _title(result: dict[str, Any]) -> str:
     known = ", ".join(f"{k} {v}" for k, v in result["versions"].items() if v)
     known = textwrap.fill(known, 100, break_on_hyphens=False)
     return (
-        f"{result['bench']}: {size:,} tokens, {result['rounds']} rounds\n"
+        f"{result['bench']}: {size:,} tokens, {result['rounds']} rounds, "
+        f"escapes: {result['escapes']}\n"
         f"{place['processor']}, {place['cores']} cores, Python {place['python']}\n"
         f"{known}\n\n"
     )

@@ -16,7 +16,7 @@ from stcon.bench.machine import installed
 from tests.bench.conftest import END
 
 _TIMES = {"count", "p50", "p90", "p99", "mean", "least", "most", "stcon_ratio"}
-_SCHEMAS = ("person", "event")
+_SCHEMAS = ("tool_call", "classification")
 _HAVE = [peer for peer in PEERS if installed(peer)]
 
 
@@ -64,7 +64,7 @@ def test_compile(
         for name, have in row["engines"].items():
             assert "refused" in have or have.keys() >= _TIMES, name
     assert result["overall"]["extraction_p50"] > 0
-    assert "person" in capsys.readouterr().out
+    assert "tool_call" in capsys.readouterr().out
 
 
 def test_mask(
