@@ -44,7 +44,7 @@ def compile_schema(
     schema: object,
     *,
     whitespace: str = "compact",
-    escapes: str = "any",
+    escapes: str = "usual",
     key_order: str = "declared",
     allow_unenforced: Collection[str] = frozenset(),
     max_blanks: int = 16,
@@ -57,7 +57,7 @@ def compile_schema(
     (pydantic models, dataclasses, TypedDicts, Literals, Enums, annotations).
     ``whitespace``: ``"compact"``, ``"bounded"`` (``max_blanks`` in a run),
     ``"free"`` or ``"pretty"`` (``indent``).  ``escapes``: spellings of characters
-    in strings, ``"any"`` or ``"canonical"``.  ``key_order``: ``"declared"``.
+    in strings, see ``encode.json_string``.  ``key_order``: ``"declared"``.
     ``allow_unenforced``: keywords, or ``"format:name"``, that may be left out.
     ``recursion``: whether rules may call themselves; if not, values that nest
     without bound are refused.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from stcon.syntax.json_schema.arrays import ArrayShape
 from stcon.syntax.json_schema.constant_texts import in_brackets
 from stcon.syntax.json_schema.counted_items import counted_items
-from stcon.syntax.json_schema.distinct_items import distinct_items
+from stcon.syntax.json_schema.distinct_items import distinct_items, is_finite
 from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, optional, repeat
 
 if TYPE_CHECKING:
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 def array_expr(shape: ArrayShape, writer: Writer, depth: int) -> Expr:
     """The texts of the arrays of ``shape``."""
     nothing = writer.layout.empty
-    if shape.unique and shape.most not in (0, 1):
+    unique = bool(shape.unique) and shape.most not in (0, 1)
+    if unique and not is_finite(shape, writer):
+        shape.unique[0].place.need_leave(
+            "the items are not from an enum, and no finite memory holds all that "
+            "were written"
+        )
+        unique = False
+    if unique:
         has_none, inside = distinct_items(shape, writer, depth)
     elif shape.contains:
         has_none, inside = counted_items(shape, writer, depth)

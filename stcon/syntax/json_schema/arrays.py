@@ -92,16 +92,13 @@ class Contains(Fact):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unique(Fact):
-    """No two items are (``sign``), or some two items are, equal."""
-
-    sign: bool = True
+    """No two items are equal."""
 
     def negated(self) -> Formula:
-        return Unique(self.place, not self.sign)
+        return self.place.refused("it is negated, so that two items must be equal")
 
     def holds(self, value: Any, judge: Judge) -> bool:
-        keys = {identity(item) for item in value}
-        return (len(keys) == len(value)) == self.sign
+        return len({identity(item) for item in value}) == len(value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

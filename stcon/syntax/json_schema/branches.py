@@ -134,19 +134,13 @@ class Branch:
     def _exactly_one(self, formula: OneOf) -> tuple[Formula, ...]:
         """One literal holds and no other; those that cannot hold beside it
         anyway are not mentioned."""
-        return tuple(
-            All(
-                (
-                    one,
-                    *(
-                        -other
-                        for other in formula.items
-                        if other != one and not self._expander.exclude(one, other)
-                    ),
-                )
-            )
-            for one in formula.items
-        )
+        exclude = self._expander.exclude
+        found: list[Formula] = []
+        for place, one in enumerate(formula.items):
+            others = (*formula.items[:place], *formula.items[place + 1 :])
+            denied = [-other for other in others if not exclude(one, other)]
+            found.append(All((one, *denied)))
+        return tuple(found)
 
     def _add_fact(self, fact: Fact) -> bool:
         if not isinstance(fact, Among):

@@ -13,7 +13,7 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from stcon.errors import LimitError
-from stcon.syntax.json_schema.document import Unenforceable
+from stcon.syntax.json_schema.document import TRUE_LITERAL
 from stcon.syntax.json_schema.goals import Goal, goal
 from stcon.syntax.json_schema.object_shape import MAX_SETS, FreeKeys, ObjectShape
 from stcon.syntax.json_schema.objects import Matching, Others, SomeName, SomeValue
@@ -58,18 +58,21 @@ def _ways(
 ) -> Iterator[tuple[Goal, Met]]:
     """The ways a named pair can be written: the goal of its value, and the
     demands it is taken to meet."""
-    by_name: set[int] = set()
+    met: set[int] = set()
     by_value: list[int] = []
     for place, fact in enumerate(shape.some):
         if isinstance(fact, SomeName):
             if judge.holds(fact.literal, name):
-                by_name.add(place)
+                met.add(place)
         elif fact.keys.has(name, judge):
-            by_value.append(place)
+            if fact.literal == TRUE_LITERAL or fact.literal in wanted:
+                met.add(place)
+            else:
+                by_value.append(place)
     sizes = range(len(by_value) + 1)
     for chosen in chain(*(combinations(by_value, size) for size in sizes)):
         literals = [shape.some[place].literal for place in chosen]
-        yield goal([*wanted, *literals]), frozenset(by_name | set(chosen))
+        yield goal([*wanted, *literals]), frozenset(met | set(chosen))
 
 
 def _witness_goal(fact: SomeValue | SomeName, free: FreeKeys) -> Goal | None:
@@ -202,14 +205,16 @@ class _Machine:
         free = self._free
         if free is EMPTY:
             return EMPTY
-        if need > 1:
-            need = self._repeatable(need)
+        if need > 1 and shape.count is not None:
+            shape.count.place.need_leave(
+                f"{need} of the keys would not be named, and a text may repeat "
+                "such a key"
+            )
         if len(missing) > 1:
-            raise Unenforceable(
-                shape.some[missing[0]].place,
-                "several keys that are not named would have to meet demands",
-                "",
-            ).error()
+            shape.some[missing[0]].place.need_leave(
+                "several keys that are not named would have to meet demands"
+            )
+            missing = missing[:1]
         rest = None if room is None else room - 1
         again = concat(self._comma, free)
         if not missing:
@@ -223,17 +228,6 @@ class _Machine:
         between = repeat(again, max(0, need - 2), None if rest is None else rest - 1)
         many = concat(before, free, between, self._comma, witness)
         return union(alone, many)
-
-    def _repeatable(self, need: int) -> int:
-        """``need``, if the caller lets repeated keys count; else an error."""
-        fact = self._shape.count
-        assert fact is not None
-        formula = fact.place.refused(
-            f"{need} of the keys would not be named, and a text may repeat such a key"
-        )
-        if isinstance(formula, Unenforceable):
-            raise formula.error()
-        return need
 
     def _witness(self, fact: SomeValue | SomeName) -> Expr:
         """The pairs, not named, that meet ``fact``."""

@@ -10,9 +10,9 @@ from stcon.errors import LimitError
 from stcon.syntax.json_schema.arrays import ArrayShape
 from stcon.syntax.json_schema.constant_texts import constant_expr
 from stcon.syntax.json_schema.constants import Constants
-from stcon.syntax.json_schema.document import Unenforceable
 from stcon.syntax.json_schema.goals import Goal
 from stcon.syntax.json_schema.object_shape import MAX_SETS
+from stcon.syntax.json_schema.plan import array_parts
 from stcon.syntax.json_schema.values import identity
 from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, union
 
@@ -36,6 +36,16 @@ def distinct_items(shape: ArrayShape, writer: Writer, depth: int) -> tuple[bool,
     return machine.is_complete(frozenset()), first
 
 
+def is_finite(shape: ArrayShape, writer: Writer) -> bool:
+    """Whether the items are from finitely many values."""
+    shapes = writer.plan.shapes
+    return all(
+        isinstance(part, Constants)
+        for wanted in array_parts(shape)
+        for part in shapes[frozenset(wanted)]
+    )
+
+
 class _Machine:
     def __init__(self, shape: ArrayShape, writer: Writer, depth: int) -> None:
         self._shape = shape
@@ -54,13 +64,7 @@ class _Machine:
     def _finite(self, wanted: Goal) -> dict[Hashable, Any]:
         found: dict[Hashable, Any] = {}
         for part in self._writer.plan.shapes[frozenset(wanted)]:
-            if not isinstance(part, Constants):
-                raise Unenforceable(
-                    self._shape.unique[0].place,
-                    "the items are not from an enum, and no finite memory holds "
-                    "all that were written",
-                    "uniqueItems",
-                ).error()
+            assert isinstance(part, Constants)
             for value in part.values:
                 found.setdefault(identity(value), value)
         for key, value in found.items():

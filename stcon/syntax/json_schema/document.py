@@ -14,6 +14,7 @@ from typing import Any
 
 from stcon.errors import SchemaError
 from stcon.syntax.json_schema.formula import TRUE, All, AnyOf, Fact, Formula, OneOf
+from stcon.syntax.json_schema.names import ANNOTATIONS
 from stcon.syntax.json_schema.pointers import Path, to_fragment
 from stcon.syntax.json_schema.references import Index
 from stcon.syntax.json_schema.report import Report
@@ -66,7 +67,8 @@ class Document:
     ) -> Document:
         """The document of a checked schema."""
         document = Document(root, build, allowed, Report(), Index.of(root))
-        document.schemas += [Schema(0, (), {}), Schema(1, (), {})]
+        no_parts: Parts = {kind: () for kind in KINDS}
+        document.schemas += [Schema(n, (), {}, no_parts) for n in (0, 1)]
         return document
 
     def literal(self, path: Path, value: Any) -> int:
@@ -98,6 +100,9 @@ class Document:
         key = _content(value) or path
         if key not in self._numbers:
             self._numbers[key] = self._new(path, value)
+        elif key != path:
+            for name in value.keys() & ANNOTATIONS:
+                self.report.passed_over(to_fragment((*path, name)))
         return self._numbers[key]
 
     def _new(self, path: Path, value: dict[str, Any]) -> int:
@@ -115,7 +120,7 @@ class Document:
         """What schema ``number`` demands of values of ``kind``."""
         schema = self.schemas[number]
         if schema.parts is None:
-            schema.parts = self.build(schema, self) if number > 1 else _no_parts()
+            schema.parts = self.build(schema, self)
         if not schema.has_no_loop:
             self._refuse_loop(schema)
         return schema.parts[kind]
@@ -139,7 +144,7 @@ class Document:
     def _same_value(self, schema: Schema) -> Iterator[int]:
         """The numbers of the schemas that ``schema`` applies to its own value."""
         if schema.parts is None:
-            schema.parts = self.build(schema, self) if schema.number > 1 else {}
+            schema.parts = self.build(schema, self)
         seen: dict[int, None] = {}
         todo: list[Formula] = [f for part in schema.parts.values() for f in part]
         while todo:
@@ -191,11 +196,17 @@ class Place:
     def refused(self, reason: str, name: str = "") -> Formula:
         """The formula of something that cannot be enforced: an error where it
         matters, nothing when ``allow_unenforced`` names it."""
-        allowed = {self.keyword, name or self.keyword} & self.document.allowed
-        if allowed:
+        if {self.keyword, name} & self.document.allowed:
             self.document.report.left_out(self.pointer)
             return TRUE
         return Unenforceable(self, reason, name or self.keyword)
+
+    def need_leave(self, reason: str) -> None:
+        """Nothing, when ``allow_unenforced`` names the keyword; else raises what
+        ``refused`` would lead to."""
+        formula = self.refused(reason)
+        if isinstance(formula, Unenforceable):
+            raise formula.error()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,14 +231,15 @@ class Unenforceable(Fact):
         )
 
 
-def _no_parts() -> Parts:
-    return {kind: () for kind in KINDS}
-
-
 def _content(value: dict[str, Any]) -> object:
-    """A key that equal flat subschemas share; None for those with subschemas."""
-    key = []
+    """A key that equal flat subschemas share, whatever their annotations; None
+    for those with subschemas or references."""
+    key: list[object] = []
     for name, item in value.items():
+        if name in ANNOTATIONS:
+            continue
+        if isinstance(item, list) and all(isinstance(part, str) for part in item):
+            item = tuple(item)
         if isinstance(item, (dict, list)) or name.startswith("$"):
             return None
         key.append((name, type(item), item))

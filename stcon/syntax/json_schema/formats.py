@@ -78,11 +78,11 @@ _PRIVATE = r"\uE000-\uF8FF\u{F0000}-\u{FFFFD}\u{100000}-\u{10FFFD}"
 def _uri(more: str, query_more: str) -> tuple[str, str]:
     """URI and URI-reference of RFC 3986; ``more`` are the characters RFC 3987
     adds, ``query_more`` those it adds in queries."""
-    plain = f"0-9A-Za-z._~{more}{_SUB}-"
+    plain = rf"0-9A-Za-z._~{more}{_SUB}\-"
     pchar = f"(?:[{plain}:@]|{_PERCENT})"
     authority = (
         rf"(?:(?:[{plain}:]|{_PERCENT})*@)?"
-        rf"(?:\[(?:{_IPV6}|[vV][0-9A-Fa-f]+\.[0-9A-Za-z._~:{_SUB}-]+)\]"
+        rf"(?:\[(?:{_IPV6}|[vV][0-9A-Fa-f]+\.[0-9A-Za-z._~:{_SUB}\-]+)\]"
         rf"|(?:[{plain}]|{_PERCENT})*)(?::[0-9]*)?"
     )
     rooted = f"/(?:{pchar}+(?:/{pchar}*)*)?"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stcon.errors import LimitError
 from stcon.syntax.json_schema.constants import Constants
+from stcon.syntax.json_schema.document import TRUE_LITERAL
 from stcon.syntax.json_schema.formula import Fact
 from stcon.syntax.json_schema.goals import ANYTHING, NOTHING, Goal, goal
 from stcon.syntax.json_schema.objects import (
@@ -96,7 +97,7 @@ def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
         keys,
         0 if found.least <= needed else found.least,
         found.most,
-        tuple(found.some),
+        _strongest(found.some),
         found.count,
     )
 
@@ -175,6 +176,32 @@ def _free_keys(found: _Sorted) -> tuple[FreeKeys, ...]:
             others = tuple(p for p in patterns if p not in chosen)
             cases.setdefault(value, []).append((chosen, others))
     return tuple(FreeKeys(tuple(found), value) for value, found in cases.items())
+
+
+def _strongest(
+    facts: list[SomeValue | SomeName],
+) -> tuple[SomeValue | SomeName, ...]:
+    """The facts that no other one implies."""
+    kept: list[SomeValue | SomeName] = []
+    for fact in facts:
+        if not any(_implies(other, fact) for other in kept):
+            kept = [other for other in kept if not _implies(fact, other)]
+            kept.append(fact)
+    return tuple(kept)
+
+
+def _implies(one: SomeValue | SomeName, other: SomeValue | SomeName) -> bool:
+    """Whether a key that meets ``one`` meets ``other`` as well."""
+    if isinstance(other, SomeName):
+        return isinstance(one, SomeName) and one.literal == other.literal
+    if isinstance(one, SomeName):
+        return False
+    if other.literal not in (one.literal, TRUE_LITERAL):
+        return False
+    if isinstance(one.keys, Others) and isinstance(other.keys, Others):
+        has_names = other.keys.names <= one.keys.names
+        return has_names and set(other.keys.patterns) <= set(one.keys.patterns)
+    return one.keys == other.keys or other.keys == Others(frozenset(), ())
 
 
 def _patterns(found: _Sorted) -> list[Pattern]:
