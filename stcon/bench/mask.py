@@ -146,12 +146,12 @@ def _round(engine: Engine, job: _Job, prompts: _Prompts, times: _Times) -> None:
     grammar = engine.compile(job.case.schema)
     if isinstance(engine, StconEngine):
         engine.forget()
-    for visit in _VISITS:
-        for history, is_first in zip(job.histories, job.is_first, strict=True):
-            wanted = is_first if visit == "first" else [True] * len(is_first)
-            with quiet():
+    with quiet():
+        for visit in _VISITS:
+            for history, is_first in zip(job.histories, job.is_first, strict=True):
+                wanted = is_first if visit == "first" else [True] * len(is_first)
                 walk = engine.walk(grammar, prompts.new(), history)
-            times.add(engine.name, visit, walk, wanted)
+                times.add(engine.name, visit, walk, wanted)
 
 
 def _row(

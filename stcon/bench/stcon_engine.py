@@ -15,6 +15,9 @@ from stcon.cpu.rows import shared_rows
 from stcon.decode.processor import HostProcessor, bind
 from stcon.errors import StconError
 from stcon.machines.compile import compile_rules
+from stcon.machines.limits import Limits
+
+_PATIENT = Limits(seconds=60)  # what is slow is reported, not refused
 
 
 class StconEngine(Engine):
@@ -32,7 +35,11 @@ class StconEngine(Engine):
         """The constraint of ``schema``; raises Refused."""
         try:
             constraint = constrain(
-                self._vocabulary, schema, escapes=self._escapes, path="host"
+                self._vocabulary,
+                schema,
+                escapes=self._escapes,
+                limits=_PATIENT,
+                path="host",
             )
         except StconError as error:
             raise Refused(str(error)) from error
@@ -49,9 +56,9 @@ class StconEngine(Engine):
         from stcon.syntax.json_schema import compile_schema
 
         rules, compiled = timed(lambda: compile_schema(schema, escapes=self._escapes))
-        automaton, dfa = timed(lambda: compile_rules(compiled.rules))
+        automaton, dfa = timed(lambda: compile_rules(compiled.rules, _PATIENT))
         classes, constraint = timed(
-            lambda: DfaConstraint.of(dfa, self._vocabulary, bind("host"))
+            lambda: DfaConstraint.of(dfa, self._vocabulary, bind("host"), _PATIENT)
         )
         mask, _ = timed(lambda: self.first_mask(constraint))
         return {
