@@ -9,7 +9,7 @@ sampler silently picks token 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stcon.tokens.vocabulary import Vocabulary
 
 
-def refuse_dead_ends(dfa: Dfa, table: NDArray, vocabulary: Vocabulary) -> None:
+def refuse_dead_ends(dfa: Dfa, table: NDArray[Any], vocabulary: Vocabulary) -> None:
     """Nothing; raises VocabularyError when tokens can reach a state from which
     no tokens lead to acceptance.
 
@@ -36,7 +36,7 @@ def refuse_dead_ends(dfa: Dfa, table: NDArray, vocabulary: Vocabulary) -> None:
         _refuse(dfa, int(np.argmax(stuck)), missing)
 
 
-def _reached(table: NDArray, start: int) -> NDArray[np.bool_]:
+def _reached(table: NDArray[Any], start: int) -> NDArray[np.bool_]:
     """bool [states + 1]: whether tokens lead from the start to a state."""
     reached = np.zeros(len(table), bool)
     ring = np.array([start])
@@ -47,7 +47,7 @@ def _reached(table: NDArray, start: int) -> NDArray[np.bool_]:
     return reached
 
 
-def _finishing(table: NDArray) -> NDArray[np.bool_]:
+def _finishing(table: NDArray[Any]) -> NDArray[np.bool_]:
     """bool [states + 1]: whether tokens lead from a state to the end."""
     finishing = np.zeros(len(table), bool)
     finishing[-1] = True

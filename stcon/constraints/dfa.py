@@ -135,7 +135,7 @@ class DfaConstraint(Constraint):
 
     def save(self, path: str | Path) -> None:
         """Nothing; writes the constraint to ``path`` for ``stcon.load``."""
-        arrays = {
+        arrays: dict[str, NDArray[Any]] = {
             "next": self.dfa.next,
             "byte_class": self.dfa.byte_class,
             "accepts": self.dfa.accepts,

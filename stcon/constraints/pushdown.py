@@ -97,7 +97,7 @@ class PushdownConstraint(Constraint):
         """Whether the output may end in ``state``."""
         if isinstance(state, frozenset):
             return self.machine.is_complete(state)
-        return state == END
+        return bool(state == END)
 
     def read(self, state: State, data: bytes) -> State:
         """The state after the bytes ``data``, or ``DEAD``."""
@@ -142,7 +142,7 @@ class PushdownConstraint(Constraint):
         """Nothing; writes the constraint to ``path`` for ``stcon.load``."""
         machine = self.machine
         calls = [(q, s, r) for q, at in enumerate(machine.calls) for s, r in at]
-        arrays = {
+        arrays: dict[str, NDArray[Any]] = {
             "next": machine.next,
             "byte_class": machine.byte_class,
             "accepts": machine.accepts,

@@ -131,14 +131,6 @@ class TracedProcessor:
         """Remembered histories of ``length`` tokens, the latest last."""
         return [seen for seen in self._seen if seen.length == length]
 
-    def _remember(self, seen: _Seen) -> None:
-        self._seen.append(seen)
-        self._tokens_held += seen.length
-        while (
-            len(self._seen) > _REMEMBERED and self._tokens_held > _REMEMBERED_TOKENS
-        ):
-            self._tokens_held -= self._seen.popleft().length
-
     def _raise_flagged(self) -> None:
         """Nothing; raises HistoryError when a token read some calls ago was
         not allowed."""

@@ -126,7 +126,7 @@ class _Blocks:
         rows = np.where(loop.local < 0, loop.beyond, first + part[loop.local])[one_of]
         for row, end in zip(rows.tolist(), loop.accepts[one_of].tolist(), strict=True):
             self._block((end, tuple(row)))
-        return (first + part).tolist()
+        return [first + at for at in part.tolist()]
 
     def _partition(self, loop: _Loop, exits: dict[int, int]) -> NDArray[np.intp]:
         """``refine``, remembered: a form repeats its string loop per field, and
@@ -211,7 +211,7 @@ def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return np.asarray(x ^ (x >> np.uint64(31)), np.uint64)
 
 
 def _canonical(dfa: Dfa, block: NDArray[np.int64]) -> Dfa:

@@ -210,7 +210,7 @@ class Pushdown:
             more = finishing | finishing[moves].any(axis=1)
             more[state] |= more[entry] & more[back]
             if (more == finishing).all():
-                return finishing
+                return np.asarray(finishing, np.bool_)
             finishing = more
 
     @cached_property

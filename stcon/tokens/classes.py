@@ -14,6 +14,7 @@ kilobytes.  Exact; joins few-paths Theorem 18 with the equivalence of CFGzip
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from numpy.typing import NDArray
 from stcon.machines.dfa import Dfa
 from stcon.machines.limits import Meter
 from stcon.tokens.trie import Trie
+
+Ids = NDArray[np.int32]
+Table = NDArray[Any]
 
 _MAX_FUNCTIONS = 50_000
 _DEAD_FUNCTION = 0
@@ -68,7 +72,7 @@ def classify(dfa: Dfa, trie: Trie, meter: Meter) -> TokenClasses:
     return _pack(at_node[trie.node_of_token], functions.columns)
 
 
-def _pack(of_token: NDArray[np.int32], columns: NDArray) -> TokenClasses:
+def _pack(of_token: NDArray[np.int32], columns: Table) -> TokenClasses:
     """Functions that some token has, numbered densely with dead as 0."""
     used = np.zeros(len(columns), bool)
     used[of_token] = True
@@ -99,14 +103,14 @@ class _Functions:
         """[functions, states]: the state each function maps a state to."""
         return self._rows[: len(self._ids)]
 
-    def after(self, above: NDArray[np.int32], cls: NDArray[np.int32]) -> NDArray:
+    def after(self, above: NDArray[np.int32], cls: NDArray[np.int32]) -> Ids:
         """int32: the functions ``above``, each followed by its byte class."""
         keys = above * np.int32(self._width) + cls
         found = self._memo[keys]
         if (found < 0).any():
             self._work_out(keys[found < 0])
             found = self._memo[keys]
-        return found
+        return np.asarray(found, np.int32)
 
     def _work_out(self, keys: NDArray[np.int32]) -> None:
         """Fill the memo for ``keys``, which may repeat."""
@@ -121,7 +125,7 @@ class _Functions:
         if grown:
             self._memo = np.concatenate([self._memo, np.full(grown, -1, np.int32)])
 
-    def _id(self, row: NDArray) -> int:
+    def _id(self, row: Table) -> int:
         key = row.tobytes()
         known = self._ids.get(key)
         if known is None:

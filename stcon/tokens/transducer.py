@@ -131,7 +131,7 @@ class Transducer:
                 number = self._intern(self._step(self._relatives[one], byte_class))
                 self._memo[one, byte_class] = number
             found = self._memo.reshape(-1)[keys]
-        return found
+        return np.asarray(found, np.int32)
 
     def _step(self, relative: Relative, cls: int) -> Relative:
         """What a set of stacks becomes after a byte class."""

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stcon.errors import VocabularyError
-from stcon.tokens import huggingface
+from stcon.tokens import cache, huggingface
 from stcon.tokens.token_bytes import read_rule
 from stcon.tokens.trie import Trie, build_trie
 
@@ -27,6 +27,8 @@ _MAX_TOKEN_BYTES = 1 << 16
 # The one memo at module level: a vocabulary costs 0.3 s and tokenizers are passed
 # by each call.  Weak, and checked against the tokenizer's stamp at each use.
 _known: MutableMapping[Any, tuple[huggingface.Stamp, Vocabulary]] = WeakKeyDictionary()
+
+_KEPT = 10_000  # tokens; a smaller trie is built faster than it is read
 
 
 class Vocabulary:
@@ -125,8 +127,15 @@ class Vocabulary:
 
     @cached_property
     def trie(self) -> Trie:
-        """The prefix tree of all text tokens."""
-        return build_trie(self.offsets, self.data)
+        """The prefix tree of all text tokens; kept in the cache folder."""
+        if self.size < _KEPT:
+            return build_trie(self.offsets, self.data)
+        kept = cache.load("trie-1", self.fingerprint)
+        if kept is not None:
+            return Trie(**kept)
+        trie = build_trie(self.offsets, self.data)
+        cache.store("trie-1", self.fingerprint, vars(trie))
+        return trie
 
     @cached_property
     def byte_tokens(self) -> npt.NDArray[np.int32]:

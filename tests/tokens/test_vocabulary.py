@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -237,3 +238,19 @@ def test_nbytes_counts_the_trie_once_built() -> None:
     before = vocabulary.nbytes
     assert before == 3 * 4 + 3
     assert vocabulary.trie.nbytes == vocabulary.nbytes - before
+
+
+def test_a_large_trie_is_kept_and_read_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STCON_CACHE_DIR", str(tmp_path))
+    texts = [None, *(str(n).encode() for n in range(12_000))]
+    built = Vocabulary.from_bytes(texts, [0]).trie
+    files = [p for p in tmp_path.rglob("*") if p.is_file()]
+    assert len(files) == 1
+    read = Vocabulary.from_bytes(texts, [0]).trie
+    for name, array in vars(built).items():
+        assert np.array_equal(array, getattr(read, name))
+    files[0].write_bytes(files[0].read_bytes()[:-3])
+    again = Vocabulary.from_bytes(texts, [0]).trie
+    assert np.array_equal(again.parent, built.parent)
