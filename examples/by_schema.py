@@ -8,7 +8,7 @@ from stcon import constrain
 SCHEMA = {
     "type": "array",
     "minItems": 2,
-    "maxItems": 4,
+    "maxItems": 3,
     "items": {
         "type": "object",
         "properties": {

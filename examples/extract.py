@@ -42,12 +42,13 @@ def main() -> int:
     from mlx_lm import load, stream_generate  # seconds, and --help needs none of it
     from smollm2 import make
 
-    from stcon import constrain
+    from stcon import Vocabulary, constrain
 
     model, tokenizer = load(str(make()))
     schema = json.loads(options.schema.read_text()) if options.schema else Person
+    vocabulary = Vocabulary.of(tokenizer)  # once for all schemas
     began = perf_counter()
-    constraint = constrain(tokenizer, schema)
+    constraint = constrain(vocabulary, schema)
     constraint.allowed(constraint.start)
     ready = perf_counter() - began
 
