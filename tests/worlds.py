@@ -24,9 +24,7 @@ def token(byte: str) -> int:
     return 2 + ord(byte)
 
 
-def constraint(
-    expr: r.Expr, *texts: bytes, path: str | None = "host"
-) -> DfaConstraint:
+def constraint(expr: r.Expr, *texts: bytes, path: str | None = "host") -> DfaConstraint:
     """The constraint of ``expr`` over ``vocabulary(*texts)``."""
     dfa = compile_expr(expr)
     return DfaConstraint.of(dfa, vocabulary(*texts), bind(path))

@@ -57,7 +57,9 @@ class Run:
     share the places before their branch.
     """
 
-    def __init__(self, tokens: bytes | bytearray, start: int, places: list[Place]) -> None:
+    def __init__(
+        self, tokens: bytes | bytearray, start: int, places: list[Place]
+    ) -> None:
         self._tokens = bytearray(tokens)
         self.start = start
         self.places = places

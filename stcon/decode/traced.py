@@ -122,9 +122,7 @@ class TracedProcessor:
     def _remember(self, seen: _Seen) -> None:
         self._seen.append(seen)
         self._tokens_held += seen.length
-        while (
-            len(self._seen) > _REMEMBERED and self._tokens_held > _REMEMBERED_TOKENS
-        ):
+        while len(self._seen) > _REMEMBERED and self._tokens_held > _REMEMBERED_TOKENS:
             self._tokens_held -= self._seen.popleft().length
 
     def _of_length(self, length: int) -> list[_Seen]:

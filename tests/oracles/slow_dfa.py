@@ -73,9 +73,7 @@ def count_residuals(dfa: Dfa) -> int:
             reachable.add(to)
             todo.append(to)
     states = sorted(reachable)
-    apart = {
-        (p, q) for p in states for q in states if dfa.accepts[p] != dfa.accepts[q]
-    }
+    apart = {(p, q) for p in states for q in states if dfa.accepts[p] != dfa.accepts[q]}
     while True:
         more = {
             (p, q)

@@ -1,0 +1,190 @@
+"""One constraint object in every loop of mlx-lm, on the real model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from stcon import constrain
+from stcon.constraints.constraint import Constraint
+
+pytestmark = pytest.mark.real
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "animal": {"enum": ["cat", "dog", "horse"]},
+        "legs": {"type": "integer", "minimum": 0, "maximum": 8},
+    },
+    "required": ["animal", "legs"],
+    "additionalProperties": False,
+}
+TREE = {
+    "$ref": "#/$defs/node",
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "maxLength": 6},
+                "kids": {
+                    "type": "array",
+                    "maxItems": 1,
+                    "items": {"$ref": "#/$defs/node"},
+                },
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        }
+    },
+}
+ASKED = ["Which animal barks? Answer as JSON.", "An animal that purrs, as JSON:"]
+
+
+def prompt(tokenizer: Any, text: str) -> list[int]:
+    message = [{"role": "user", "content": text}]
+    ids: list[int] = tokenizer.apply_chat_template(message, add_generation_prompt=True)
+    return ids
+
+
+@pytest.fixture(scope="module", params=["host", "traced"])
+def animal(request: pytest.FixtureRequest, smollm2: tuple[Any, Any]) -> Constraint:
+    return constrain(smollm2[1], SCHEMA, path=request.param)
+
+
+@pytest.fixture(scope="module")
+def alone(smollm2: tuple[Any, Any]) -> list[str]:
+    """What each prompt gives with an object of its own."""
+    from mlx_lm import generate
+
+    model, tokenizer = smollm2
+    return [
+        generate(
+            model,
+            tokenizer,
+            prompt(tokenizer, text),
+            max_tokens=40,
+            logits_processors=[constrain(tokenizer, SCHEMA, path="host")],
+        )
+        for text in ASKED
+    ]
+
+
+def test_in_sequence(
+    smollm2: tuple[Any, Any], animal: Constraint, alone: list[str]
+) -> None:
+    from mlx_lm import generate
+
+    model, tokenizer = smollm2
+    for text, want in zip(ASKED, alone, strict=True):
+        assert animal.matches(want)
+        have = generate(
+            model,
+            tokenizer,
+            prompt(tokenizer, text),
+            max_tokens=40,
+            logits_processors=[animal],
+        )
+        assert have == want
+
+
+def test_rows_of_a_batch(
+    smollm2: tuple[Any, Any], animal: Constraint, alone: list[str]
+) -> None:
+    from mlx_lm import batch_generate
+
+    model, tokenizer = smollm2
+    prompts = [prompt(tokenizer, text) for text in (*ASKED, ASKED[0])]
+    texts = batch_generate(
+        model, tokenizer, prompts, max_tokens=40, logits_processors=[animal]
+    ).texts
+    assert all(animal.matches(text) for text in texts)
+    assert texts[0] == texts[2] == alone[0]
+
+
+def test_speculative(
+    smollm2: tuple[Any, Any], animal: Constraint, alone: list[str]
+) -> None:
+    from mlx_lm import generate
+
+    model, tokenizer = smollm2
+    have = generate(
+        model,
+        tokenizer,
+        prompt(tokenizer, ASKED[0]),
+        max_tokens=40,
+        draft_model=model,
+        num_draft_tokens=3,
+        logits_processors=[animal],
+    )
+    assert have == alone[0]
+
+
+def test_cut_short_then_again(
+    smollm2: tuple[Any, Any], animal: Constraint, alone: list[str]
+) -> None:
+    from mlx_lm import generate
+
+    model, tokenizer = smollm2
+    ids = prompt(tokenizer, ASKED[0])
+    for most in (3, 40):
+        have = generate(
+            model, tokenizer, ids, max_tokens=most, logits_processors=[animal]
+        )
+        assert alone[0].startswith(have)
+    assert have == alone[0]
+
+
+def test_a_prompt_cache(
+    smollm2: tuple[Any, Any], animal: Constraint, alone: list[str]
+) -> None:
+    from mlx_lm import generate
+    from mlx_lm.models.cache import make_prompt_cache
+
+    model, tokenizer = smollm2
+    cache = make_prompt_cache(model)
+    common: dict[str, Any] = {"prompt_cache": cache, "logits_processors": [animal]}
+    first = generate(
+        model, tokenizer, prompt(tokenizer, ASKED[0]), max_tokens=40, **common
+    )
+    assert first == alone[0]
+    more = tokenizer.encode("\nAnd an animal that neighs:", add_special_tokens=False)
+    second = generate(model, tokenizer, more, max_tokens=40, **common)
+    assert animal.matches(second)
+
+
+def test_sampling_stays_valid(smollm2: tuple[Any, Any], animal: Constraint) -> None:
+    import mlx.core as mx
+    from mlx_lm import generate
+    from mlx_lm.sample_utils import make_sampler
+
+    model, tokenizer = smollm2
+    mx.random.seed(7)
+    text = generate(
+        model,
+        tokenizer,
+        prompt(tokenizer, ASKED[1]),
+        max_tokens=40,
+        sampler=make_sampler(temp=2.0),
+        logits_processors=[animal],
+    )
+    assert animal.matches(text), animal.explain(text)
+
+
+def test_a_schema_that_contains_itself(smollm2: tuple[Any, Any]) -> None:
+    from mlx_lm import generate
+
+    model, tokenizer = smollm2
+    tree = constrain(tokenizer, TREE)
+    assert tree.kind == "pushdown"
+    asked = "A family tree as JSON: Ann, her son Bob, his daughter Cleo."
+    text = generate(
+        model,
+        tokenizer,
+        prompt(tokenizer, asked),
+        max_tokens=60,
+        logits_processors=[tree],
+    )
+    json.loads(text)
+    assert tree.matches(text)
