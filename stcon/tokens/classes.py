@@ -14,6 +14,7 @@ kilobytes.  Exact; joins few-paths Theorem 18 with the equivalence of CFGzip
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def classify(dfa: Dfa, trie: Trie, meter: Meter) -> TokenClasses:
     at_node[0] = _IDENTITY
     byte_class = dfa.byte_class.astype(np.int32)[trie.byte]
     bounds = trie.level_bounds.tolist()
-    for first, last in zip(bounds[1:], bounds[2:], strict=False):
+    for first, last in pairwise(bounds[1:]):
         above = at_node[trie.parent[first:last]]
         at_node[first:last] = functions.after(above, byte_class[first:last])
     at_node[0] = _DEAD_FUNCTION
