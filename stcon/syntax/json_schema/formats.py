@@ -60,9 +60,11 @@ _HOSTNAME = rf"{_LABEL}(?:\.{_LABEL})*"
 
 _ATOM = "[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]+"
 _QUOTED = r'"(?:[ !#-\[\]-~]|\\[ -~])*"'
+_ANY_LABEL = "[0-9A-Za-z](?:[0-9A-Za-z-]*[0-9A-Za-z])?"
+# 39 states; with IPv6 literals and labels of at most 63 characters, 298
 _EMAIL = (
     rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})"
-    rf"@(?:{_HOSTNAME}|\[{_IPV4}\]|\[IPv6:{_IPV6}\])"
+    rf"@(?:{_ANY_LABEL}(?:\.{_ANY_LABEL})*|\[{_IPV4}\])"
 )
 
 _PERCENT = "%[0-9A-Fa-f][0-9A-Fa-f]"
