@@ -15,13 +15,14 @@ from stcon.machines.compile import compile_expr
 from stcon.syntax.rules import byte_range, concat, literal, star
 from stcon.tokens.vocabulary import Vocabulary
 
-_COMMON = [0] * 33
+_COMMON = [0] * 133
 _CLASS_MAPS = {
     "one class is common": [*_COMMON, 1, 2, 2, 3],
     "the common class is not the first": [*[2 for _ in _COMMON], 0, 1, 3, 3],
     "no class is common": [0, 1, 2, 3, 0, 1, 2, 3],
     "one class": [0, 0, 0, 0],
     "a class has no token": [*_COMMON, 3, 1, 3],
+    "two classes are common": [*_COMMON, *[2 for _ in _COMMON], 1, 3, 1],
 }
 
 
@@ -41,7 +42,7 @@ def test_a_row_is_the_gather(name: str, kind: type) -> None:
 
 def test_random_class_maps() -> None:
     random = np.random.default_rng(1)
-    for classes in (1, 7, 40):
+    for classes in (1, 7, 200):
         for skew in (1, 3, 8):
             class_of = (random.random(500) ** skew * classes).astype(np.uint16)
             maker = ClassRows(class_of, classes)
