@@ -14,7 +14,7 @@ from stcon.decode.processor import bind
 from stcon.errors import ConstraintFileError, RegexError, SchemaError
 from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD, Dfa
-from stcon.machines.limits import Limits
+from stcon.machines.limits import Limits, Meter
 from stcon.machines.pushdown import MAX_DEPTH, compile_pushdown
 from stcon.syntax.rules import Rules
 from stcon.tokens.vocabulary import Vocabulary
@@ -60,17 +60,18 @@ def constrain(
     if len(given) != 1:
         named = " and ".join(given) or "none"
         raise TypeError(f"give one of schema, regex and choices; got {named}")
-    rules, notes = _rules(schema, regex, choices, whitespace, escapes)
     vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
+    meter = Meter(limits)
+    rules, notes = _rules(schema, regex, choices, whitespace, escapes)
     if calls_itself(rules):
-        machine = compile_pushdown(rules, limits, depth)
+        machine = compile_pushdown(rules, meter, depth)
         if machine.start_state == DEAD:
             _refuse_empty(regex)
         return PushdownConstraint(machine, vocabulary, bind(path), notes)
-    dfa = compile_rules(rules, limits)
+    dfa = compile_rules(rules, meter)
     if dfa.start == DEAD:
         _refuse_empty(regex)
-    return DfaConstraint.of(dfa, vocabulary, bind(path), limits, notes)
+    return DfaConstraint.of(dfa, vocabulary, bind(path), meter, notes)
 
 
 def load(

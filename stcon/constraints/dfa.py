@@ -63,7 +63,7 @@ class DfaConstraint(Constraint):
         dfa: Dfa,
         vocabulary: Vocabulary,
         bind: Callable[[Constraint], LogitsProcessor],
-        limits: Limits | None = None,
+        limits: Limits | Meter | None = None,
         notes: dict[str, Any] | None = None,
     ) -> DfaConstraint:
         """The constraint of ``dfa`` over ``vocabulary``.
@@ -74,7 +74,7 @@ class DfaConstraint(Constraint):
         """
         if dfa.start == DEAD:
             raise StconError("no text at all is in this format")
-        classes = classify(dfa, vocabulary.trie, Meter(limits))
+        classes = classify(dfa, vocabulary.trie, Meter.of(limits))
         table, class_of = _with_end(classes.next, classes.class_of, dfa, vocabulary)
         refuse_dead_ends(dfa, table, vocabulary)
         return DfaConstraint(dfa, vocabulary, table, class_of, bind, notes or {})

@@ -29,17 +29,17 @@ from stcon.syntax.rules import (
 _MAX_NESTED_PRODUCTS = 200
 
 
-def compile_rules(rules: Rules, limits: Limits | None = None) -> Dfa:
+def compile_rules(rules: Rules, limits: Limits | Meter | None = None) -> Dfa:
     """The minimal automaton of ``rules``, canonically numbered.
 
     Raises LimitError over ``limits`` and ValueError for rules that recurse.
     """
     if calls_itself(rules):
         raise ValueError("a rule calls itself: a finite automaton cannot follow")
-    return Products(rules.rules, Meter(limits)).dfa(rules.rules[rules.start])
+    return Products(rules.rules, Meter.of(limits)).dfa(rules.rules[rules.start])
 
 
-def compile_expr(expr: Expr, limits: Limits | None = None) -> Dfa:
+def compile_expr(expr: Expr, limits: Limits | Meter | None = None) -> Dfa:
     """The minimal automaton of one call-free expression."""
     return compile_rules(Rules.single(expr), limits)
 

@@ -39,6 +39,12 @@ class Meter:
         self._deadline = time.monotonic() + self.limits.seconds
         self._left = _CLOCK_EVERY
 
+    @staticmethod
+    def of(limits: Limits | Meter | None) -> Meter:
+        """A new meter for ``limits``; a meter stays itself, so that the stages
+        of one compile share its time."""
+        return limits if isinstance(limits, Meter) else Meter(limits)
+
     def states(self, count: int) -> None:
         """Nothing; raises LimitError when ``count`` states are too many, or
         the time is up."""

@@ -55,6 +55,7 @@ class _Blocks:
         self._parts: dict[bytes, NDArray[np.intp]] = {}
         self._local = np.full(dfa.states, -1, np.int64)
         for component in components([list(set(row)) for row in self._states]):
+            meter.states(0)
             self._take(component, meter)
 
     def _take(self, component: list[int], meter: Meter) -> None:

@@ -239,7 +239,7 @@ class Pushdown:
 
 def compile_pushdown(
     rules: Rules,
-    limits: Limits | None = None,
+    limits: Limits | Meter | None = None,
     depth: int = MAX_DEPTH,
 ) -> Pushdown:
     """The pushdown of ``rules``; calls stay calls.
@@ -247,7 +247,7 @@ def compile_pushdown(
     Raises LimitError over ``limits``, ValueError for rules that call themselves
     before they read (front ends remove that) and for rules without any text.
     """
-    meter = Meter(limits)
+    meter = Meter.of(limits)
     names = list(rules.rules)
     symbols = {name: _SYMBOLS + i for i, name in enumerate(names)}
     entries = {
