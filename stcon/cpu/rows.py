@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LIMIT = 32 << 20
+_SAMPLE = 16  # one token in so many tells how large the classes are
 _LARGE = 64  # a class with more than a 64th of the tokens is large
 _MOST_COMPARED = 6  # with more, np.take is the faster way
 
@@ -64,18 +65,21 @@ class ClassRows:
     A row starts as what most tokens are, open or closed; then the other classes
     are turned: large ones by a comparison with all tokens (0.02 ms each), small
     ones by their tokens, which are kept sorted by class (four bytes each, 0.1 MB
-    for a form).  Building takes 1 ms.
+    for a form).  Building takes 0.5 ms.
     """
 
     def __init__(self, class_of: NDArray[Any], classes: int) -> None:
         self._class_of = class_of
-        self._sizes = np.bincount(class_of, minlength=classes)
-        self._is_large = self._sizes * _LARGE > len(class_of)
-        small = np.flatnonzero(~self._is_large[class_of])
-        order = np.argsort(class_of[small], kind="stable")
-        self._small = small[order].astype(np.int32)
-        sizes = np.where(self._is_large, 0, self._sizes)
-        self._ends = [0, *np.cumsum(sizes).tolist()]
+        # sizes, from a sample: they choose the way to a row, not the row
+        self._sampled = np.bincount(class_of[::_SAMPLE], minlength=classes)
+        self._is_large = self._sampled * _LARGE > self._sampled.sum()
+        is_small = np.ones(len(class_of), bool)
+        for cls in np.flatnonzero(self._is_large).tolist():
+            is_small &= class_of != cls
+        small = np.flatnonzero(is_small)
+        of_small = class_of[small]
+        self._small = small[np.argsort(of_small, kind="stable")].astype(np.int32)
+        self._ends = [0, *np.cumsum(np.bincount(of_small, minlength=classes)).tolist()]
 
     def row(self, is_open: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:
         """bool [width]: the tokens whose class is open, False past the tokens.
@@ -85,7 +89,7 @@ class ClassRows:
         class_of = self._class_of[:width]
         row = np.zeros(width, bool)
         within = row[: len(class_of)]
-        most = bool(self._sizes[is_open].sum() * 2 > len(self._class_of))
+        most = bool(self._sampled[is_open].sum() * 2 > self._sampled.sum())
         is_turned = is_open != most
         large = np.flatnonzero(is_turned & self._is_large).tolist()
         if len(large) > _MOST_COMPARED:
