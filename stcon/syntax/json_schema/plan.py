@@ -8,6 +8,7 @@ in Python.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from stcon.syntax.json_schema.alternatives import Expander, Shape
@@ -63,6 +64,13 @@ class Plan:
             for key in new:
                 self._reached.add(key)
                 del waiting[key]
+
+    def uses(self) -> Counter[Key]:
+        """How many places there are for each goal."""
+        found = (
+            p for shapes in self.shapes.values() for s in shapes for p in self.parts(s)
+        )
+        return Counter(map(frozenset, found))
 
     def is_reachable(self, wanted: Goal) -> bool:
         """Whether some value reaches a goal."""

@@ -2,8 +2,9 @@
 
 Goals are written children first, so a goal finds the expressions of its parts
 ready.  A goal that is met while it is being written recurses: it becomes a rule
-and its uses become calls.  Every other goal is one expression, shared by all
-its uses.
+and its uses become calls.  So does a large one that is used in several places,
+for machines that keep calls.  Every other goal is one expression, shared by
+all its uses.
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ from stcon.syntax.json_schema.number_texts import number_expr
 from stcon.syntax.json_schema.numbers import NumberShape
 from stcon.syntax.json_schema.object_texts import object_expr
 from stcon.syntax.json_schema.plan import Key, Plan
+from stcon.syntax.json_schema.sizes import Sizes
 from stcon.syntax.json_schema.strings import ANY_TEXT, StringShape
 from stcon.syntax.rules import EMPTY, Call, Expr, Rules, concat, literal, union
 
 _QUOTE = literal('"')
+
+# A call costs a machine about as much as an expression of this size.
+_MAX_INLINED = 60
 
 Node = tuple[Key, int]
 
@@ -66,6 +71,8 @@ class Writer:
         self._names: dict[Node, str] = {}
         self._rules: dict[str, Expr] = {}
         self._languages: dict[Expr, Expr] = {}
+        self._sizes = Sizes()
+        self._uses = plan.uses()
         self.any_string = self.quoted(ANY_TEXT)
 
     def rules(self, root: Goal) -> Rules:
@@ -115,10 +122,17 @@ class Writer:
         shapes = self.plan.shapes[node[0]]
         depth = at.depth if self.layout.has_depth else 0
         expr = union(*(self._shape(shape, depth) for shape in shapes))
+        if self._is_worth_a_rule(node, expr):
+            self._names.setdefault(node, self._new_name(at.goal))
         if node in self._names:
             self._rules[self._names[node]] = expr
             expr = Call(self._names[node])
         self._done[node] = expr
+
+    def _is_worth_a_rule(self, node: Node, expr: Expr) -> bool:
+        if not self._recursion or self.layout.has_depth or self._uses[node[0]] < 2:
+            return False
+        return self._sizes.of(expr) > _MAX_INLINED
 
     def _shape(self, shape: Shape, depth: int) -> Expr:
         if isinstance(shape, Constants):
