@@ -9,7 +9,8 @@ tool grammar (few-paths paper), this one about 0.1 s.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +19,14 @@ from stcon.machines.limits import Meter
 from stcon.machines.nfa import Nfa, byte_classes
 
 Row = list[int]
+Key = Any
+"""A hashable value that stands for a state while states have no number."""
 
 
 def crawl(
-    first: Hashable,
-    follow: Callable[[Hashable, Callable[[Hashable], int]], Row],
-    accepts: Callable[[Hashable], bool],
+    first: Key,
+    follow: Callable[[Key, Callable[[Key], int]], Row],
+    accepts: Callable[[Key], bool],
     byte_class: np.ndarray,
     meter: Meter,
 ) -> Dfa:
@@ -32,10 +35,10 @@ def crawl(
     ``follow(key, number_of)`` is the row of ``key``: per byte class the number
     of the key that follows, 0 for none.  The result is not trimmed.
     """
-    numbers: dict[Hashable, int] = {first: 1}
-    keys: list[Hashable] = [first]
+    numbers: dict[Key, int] = {first: 1}
+    keys: list[Key] = [first]
 
-    def number_of(key: Hashable) -> int:
+    def number_of(key: Key) -> int:
         number = numbers.get(key)
         if number is None:
             number = numbers[key] = len(keys) + 1
@@ -64,9 +67,9 @@ def determinise(nfa: Nfa, meter: Meter) -> Dfa:
     moves = [[(classes_of[mask], to) for mask, to in edges] for edges in nfa.moves]
     width = int(byte_class.max()) + 1
 
-    def follow(key: Hashable, number_of: Callable[[Hashable], int]) -> Row:
+    def follow(key: Key, number_of: Callable[[Key], int]) -> Row:
         targets: dict[int, list[int]] = {}
-        for state in key:  # type: ignore[attr-defined]
+        for state in key:
             for classes, to in moves[state]:
                 for cls in classes:
                     if cls in targets:
@@ -83,8 +86,8 @@ def determinise(nfa: Nfa, meter: Meter) -> Dfa:
             row[cls] = number
         return row
 
-    def accepts(key: Hashable) -> bool:
-        return nfa.final in key  # type: ignore[operator]
+    def accepts(key: Key) -> bool:
+        return nfa.final in key
 
     return crawl(closures.of(nfa.start), follow, accepts, byte_class, meter)
 
@@ -145,8 +148,8 @@ def product(parts: Sequence[tuple[Dfa, bool]], meter: Meter) -> Dfa:
     def is_dead(key: tuple[int, ...]) -> bool:
         return any(w and q == DEAD for q, w in zip(key, wanted, strict=True))
 
-    def follow(key: Hashable, number_of: Callable[[Hashable], int]) -> Row:
-        rows = [table[q] for table, q in zip(tables, key, strict=True)]  # type: ignore[call-overload]
+    def follow(key: Key, number_of: Callable[[Key], int]) -> Row:
+        rows = [table[q] for table, q in zip(tables, key, strict=True)]
         known: dict[tuple[int, ...], int] = {}
         out = []
         for after in zip(*rows, strict=True):
@@ -157,10 +160,10 @@ def product(parts: Sequence[tuple[Dfa, bool]], meter: Meter) -> Dfa:
             out.append(number)
         return out
 
-    def accepts(key: Hashable) -> bool:
+    def accepts(key: Key) -> bool:
         return all(
             final[q] == positive
-            for q, final, positive in zip(key, finals, wanted, strict=True)  # type: ignore[call-overload]
+            for q, final, positive in zip(key, finals, wanted, strict=True)
         )
 
     first = tuple(dfa.start for dfa, _ in parts)
