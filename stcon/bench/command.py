@@ -72,9 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     add(
         "--escapes",
-        choices=["any", "canonical"],
-        default="any",
-        help="how stcon lets JSON strings be written (default: any)",
+        choices=["usual", "any", "canonical"],
+        default="usual",
+        help="how stcon lets JSON strings be written (default: usual)",
     )
     add("--schema", choices=[c.name for c in cases()], action="append", help="only it")
     add("--rounds", metavar="N", type=_positive, default=5, help="default: 5")

@@ -26,7 +26,7 @@ class StconEngine(Engine):
     name = "stcon"
     ways = ("bool",)
 
-    def __init__(self, tokens: Tokens, escapes: str = "any") -> None:
+    def __init__(self, tokens: Tokens, escapes: str = "usual") -> None:
         self._vocabulary = tokens.vocabulary
         self._escapes = escapes
         _ = tokens.vocabulary.trie  # built when first asked for

@@ -29,11 +29,16 @@ _TOOLS: dict[str, dict[str, Any]] = {
     },
     "create_event": {
         "title": _TEXT,
-        "day": {"type": "string", "format": "date"},
+        "starts": {"type": "string", "format": "date-time"},
+        "minutes": _up_to(1440),
         "guests": {"type": "array", "items": _TEXT, "maxItems": 3},
     },
     "send_email": {
-        "to": {"type": "array", "items": _TEXT, "minItems": 1},
+        "to": {
+            "type": "array",
+            "items": {"type": "string", "format": "email"},
+            "minItems": 1,
+        },
         "body": _TEXT,
     },
     "get_weather": {"city": _TEXT, "unit": {"enum": ["celsius", "fahrenheit"]}},
@@ -42,7 +47,7 @@ _TOOLS: dict[str, dict[str, Any]] = {
         "seats": _up_to(40),
     },
     "update_ticket": {
-        "ticket": _up_to(99_999),
+        "ticket": {"type": "string", "format": "uuid"},
         "status": {"enum": ["open", "in review", "closed"]},
         "assignee": {"anyOf": [_TEXT, {"type": "null"}]},
     },
@@ -87,13 +92,18 @@ TOOL_CALLS: tuple[Any, ...] = (
         "name": "create_event",
         "arguments": {
             "title": "Design review",
-            "day": "2025-06-03",
+            "starts": "2025-06-03T14:00:00Z",
+            "minutes": 45,
             "guests": ["Ana", "Lee Wu"],
         },
     },
     {
         "name": "update_ticket",
-        "arguments": {"ticket": 4711, "status": "in review", "assignee": None},
+        "arguments": {
+            "ticket": "3f2b8c1e-9a47-4d0b-8e61-5c7d2f90ab34",
+            "status": "in review",
+            "assignee": None,
+        },
     },
     {
         "name": "search_code",
