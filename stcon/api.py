@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,6 +28,7 @@ def constrain(
     choices: Sequence[str] | None = None,
     whitespace: str = "compact",
     escapes: str = "usual",
+    allow_unenforced: Collection[str] = (),
     eos_token_ids: Sequence[int] | None = None,
     limits: Limits | None = None,
     depth: int = MAX_DEPTH,
@@ -45,7 +46,9 @@ def constrain(
 
     ``tokenizer``: an mlx-lm TokenizerWrapper, a transformers tokenizer, a
     ``tokenizers.Tokenizer`` (with ``eos_token_ids``) or a ``Vocabulary``.
-    ``whitespace``, ``escapes``: how JSON may be written; docs/json-schema.md.
+    ``whitespace`` (``"compact"``, ``"bounded"``, ``"pretty"``, ``"free"``) and
+    ``escapes`` (``"usual"``, ``"any"``, ``"canonical"``): how JSON may be written.
+    ``allow_unenforced``: names of keywords that may stay without effect.
     ``limits``: bounds of the compile.  ``depth``: how deep a format that contains
     itself may nest.  ``path``: ``"host"`` or ``"traced"``
     instead of the one that suits the device (docs/design.md).
@@ -62,7 +65,14 @@ def constrain(
         raise TypeError(f"give one of schema, regex and choices; got {named}")
     vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
     meter = Meter(limits)
-    rules, notes = _rules(schema, regex, choices, whitespace, escapes)
+    rules, notes = _rules(
+        schema,
+        regex,
+        choices,
+        whitespace=whitespace,
+        escapes=escapes,
+        allow_unenforced=frozenset(allow_unenforced),
+    )
     if calls_itself(rules):
         machine = compile_pushdown(rules, meter, depth)
         if machine.start_state == DEAD:
@@ -111,8 +121,7 @@ def _rules(
     schema: Any,
     regex: str | None,
     choices: Sequence[str] | None,
-    whitespace: str,
-    escapes: str,
+    **json_options: Any,
 ) -> tuple[Rules, dict[str, Any]]:
     """The rules of the one format given, and notes for the report."""
     if regex is not None:
@@ -128,5 +137,5 @@ def _rules(
         return Rules.single(of_choices(choices)), {"choices": len(choices)}
     from stcon.syntax.json_schema import compile_schema
 
-    compiled = compile_schema(schema, whitespace=whitespace, escapes=escapes)
+    compiled = compile_schema(schema, **json_options)
     return compiled.rules, {"keywords": compiled.report}

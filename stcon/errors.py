@@ -9,6 +9,11 @@ run can raise on purpose.
 from __future__ import annotations
 
 
+def visible(text: str) -> str:
+    """``text`` on one line: what does not print, as an escape."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 class StconError(ValueError):
     """Base of all errors; ``hint`` says what the user can do about it."""
 
@@ -40,10 +45,13 @@ class RegexError(StconError):
         self, message: str, *, pattern: str, offset: int, hint: str = ""
     ) -> None:
         start = max(0, offset - 30)
-        shown = pattern[start : offset + 30]
-        caret = " " * len(repr(shown[: offset - start])[1:-1]) + "^"
+        before, after = (
+            visible(part)
+            for part in (pattern[start:offset], pattern[offset : offset + 30])
+        )
         super().__init__(
-            f"{message} at offset {offset}\n    {repr(shown)[1:-1]}\n    {caret}",
+            f"{message} at offset {offset}\n"
+            f"    {before}{after}\n    {' ' * len(before)}^",
             hint=hint,
         )
         self.pattern = pattern

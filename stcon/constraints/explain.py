@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stcon.errors import visible
 from stcon.machines.dfa import DEAD
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _caret(data: bytes, at: int) -> str:
     """The text around byte ``at`` on one line, and a caret below the place."""
     head = data[:at].decode("utf-8", "replace")[-_CONTEXT:]
     tail = data[at:].decode("utf-8", "replace")[:_CONTEXT]
-    before, after = repr(head)[1:-1], repr(tail)[1:-1]
+    before, after = visible(head), visible(tail)
     return f"    {before}{after}\n    {' ' * len(before)}^"
 
 
