@@ -39,8 +39,8 @@ def test_any_list(options: list[str], text: str) -> None:
 
 
 def test_many() -> None:
-    dfa = compile_expr(choices([f"option {i}" for i in range(5_000)]))
-    assert dfa.matches(b"option 4999") and not dfa.matches(b"option 5000")
+    dfa = compile_expr(choices([f"option {i}" for i in range(1_500)]))
+    assert dfa.matches(b"option 1499") and not dfa.matches(b"option 1500")
 
 
 def test_a_text_enum_counts_as_text() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from stcon.errors import LimitError, RegexError, StconError
@@ -131,6 +134,29 @@ def test_the_way_out(pattern: str, hint: str) -> None:
     with pytest.raises(RegexError) as caught:
         parse_regex(pattern, mode="full")
     assert hint in caught.value.hint
+
+
+def refused_in_the_manual() -> list[tuple[str, str]]:
+    """The rows (refused, what to write) of the table in docs/regex.md."""
+    page = (Path(__file__).parents[2] / "docs" / "regex.md").read_text("utf-8")
+    table = page.partition("## What is refused")[2].partition("## Limits")[0]
+    rows = [re.split(r"(?<!\\)\|", line) for line in table.splitlines()]
+    return [(row[1], row[3]) for row in rows if len(row) > 3 and "`" in row[1]]
+
+
+def quoted(cell: str) -> list[str]:
+    return [code.replace("\\|", "|") for code in re.findall("`([^`]+)`", cell)]
+
+
+def test_the_manual_is_right_about_what_is_refused() -> None:
+    rows = refused_in_the_manual()
+    assert len(rows) > 15
+    for refused, instead in rows:
+        for pattern in quoted(refused):
+            with pytest.raises(RegexError):
+                parse_regex(pattern, mode="full")
+        for pattern in quoted(instead):
+            parse_regex(pattern, mode="full")
 
 
 LONG = 100_000
