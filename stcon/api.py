@@ -58,11 +58,7 @@ def constrain(
     Raises SchemaError, RegexError, VocabularyError or LimitError (all
     StconError); TypeError when not exactly one format is given.
     """
-    formats = {"schema": schema, "regex": regex, "choices": choices}
-    given = [name for name, value in formats.items() if value is not None]
-    if len(given) != 1:
-        named = " and ".join(given) or "none"
-        raise TypeError(f"give one of schema, regex and choices; got {named}")
+    _refuse_other_than_one(schema=schema, regex=regex, choices=choices)
     vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
     meter = Meter(limits)
     rules, notes = _rules(
@@ -73,14 +69,34 @@ def constrain(
         escapes=escapes,
         allow_unenforced=frozenset(allow_unenforced),
     )
+    made = _make(rules, vocabulary, meter, depth, path, notes)
+    return made or _refuse_empty(regex)
+
+
+def _refuse_other_than_one(**formats: Any) -> None:
+    given = [name for name, value in formats.items() if value is not None]
+    if len(given) != 1:
+        named = " and ".join(given) or "none"
+        raise TypeError(f"give one of schema, regex and choices; got {named}")
+
+
+def _make(
+    rules: Rules,
+    vocabulary: Vocabulary,
+    meter: Meter,
+    depth: int,
+    path: str | None,
+    notes: dict[str, Any],
+) -> Constraint | None:
+    """The constraint of ``rules``; None when they accept nothing."""
     if calls_itself(rules):
         machine = compile_pushdown(rules, meter, depth)
         if machine.start_state == DEAD:
-            _refuse_empty(regex)
+            return None
         return PushdownConstraint(machine, vocabulary, bind(path), notes)
     dfa = compile_rules(rules, meter)
     if dfa.start == DEAD:
-        _refuse_empty(regex)
+        return None
     return DfaConstraint.of(dfa, vocabulary, bind(path), meter, notes)
 
 
