@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from time import perf_counter_ns
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stcon.bench.engines import Engine, Walk
+from stcon.bench.timing import Clock
 
 
 class Matcher(Protocol):
@@ -27,7 +27,8 @@ class BitmaskEngine(Engine):
 
     ways = ("packed", "bool")
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, clock: Clock) -> None:
+        super().__init__(clock)
         self._width = width
 
     @abstractmethod
@@ -46,18 +47,18 @@ class BitmaskEngine(Engine):
         import mlx.core as mx
 
         mx.set_default_device(mx.cpu)
-        matcher, width = self.matcher(grammar), self._width
+        matcher, width, clock = self.matcher(grammar), self._width, self.clock
         packed_ns, bool_ns = [], []
         for token in (None, *tokens):
-            started = perf_counter_ns()
+            started = clock()
             if token is not None:
                 matcher.advance(token)
             mask = matcher.fill()
-            filled = perf_counter_ns()
+            filled = clock()
             mx.array(mask)
-            packed = perf_counter_ns()
+            packed = clock()
             mx.array(unpacked(mask, width))
-            unpacked_at = perf_counter_ns()
+            unpacked_at = clock()
             packed_ns.append(packed - started)
             bool_ns.append(filled - started + unpacked_at - packed)
         return {"packed": packed_ns, "bool": bool_ns}

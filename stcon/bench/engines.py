@@ -11,10 +11,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from time import perf_counter_ns
 from typing import Any
 
 from stcon.bench.machine import installed
 from stcon.bench.schemas import Schema
+from stcon.bench.timing import Clock
 from stcon.bench.tokenizer import Tokens
 from stcon.errors import StconError
 
@@ -38,11 +40,15 @@ class Refused(StconError):
 class Engine(ABC):
     """One engine, with its tokenizer ready.
 
-    ``name``; ``ways``: the names under which ``walk`` gives times.
+    ``name``; ``ways``: the names under which ``walk`` gives times, in
+    nanoseconds of ``clock``.
     """
 
     name: str
     ways: tuple[str, ...]
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
 
     @abstractmethod
     def compile(self, schema: Schema) -> Any:
@@ -66,18 +72,20 @@ class Engine(ABC):
         return None
 
 
-def open_peers(names: Sequence[str], tokens: Tokens) -> list[Engine]:
+def open_peers(
+    names: Sequence[str], tokens: Tokens, clock: Clock = perf_counter_ns
+) -> list[Engine]:
     """The peers of these names; raises PeerMissing."""
     for name in names:
         if installed(name) is None:
             raise PeerMissing(f"{name} is not installed", hint=f"pip install {name}")
-    return [_open(name, tokens) for name in names]
+    return [_open(name, tokens, clock) for name in names]
 
 
-def _open(name: str, tokens: Tokens) -> Engine:
+def _open(name: str, tokens: Tokens, clock: Clock) -> Engine:
     module, kind = PEERS[name]
     try:
-        engine: Engine = getattr(import_module(module), kind)(tokens)
+        engine: Engine = getattr(import_module(module), kind)(tokens, clock)
     except ImportError as error:
         raise PeerMissing(f"{name} cannot be imported: {error}") from error
     return engine

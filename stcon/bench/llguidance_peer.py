@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from stcon.bench.bitmasks import BitmaskEngine
 from stcon.bench.engines import Refused
 from stcon.bench.schemas import Schema
+from stcon.bench.timing import Clock
 from stcon.bench.tokenizer import Tokens
 
 _COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
@@ -24,8 +25,8 @@ class LlguidanceEngine(BitmaskEngine):
 
     name = "llguidance"
 
-    def __init__(self, tokens: Tokens) -> None:
-        super().__init__(tokens.vocabulary.size)
+    def __init__(self, tokens: Tokens, clock: Clock) -> None:
+        super().__init__(tokens.vocabulary.size, clock)
         self._module = import_module("llguidance")
         self._masks = import_module("llguidance.numpy")
         maker = self._module.LLTokenizer

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from stcon.bench.bitmasks import BitmaskEngine
 from stcon.bench.engines import Refused
 from stcon.bench.schemas import Schema
+from stcon.bench.timing import Clock
 from stcon.bench.tokenizer import Tokens
 from stcon.tokens.vocabulary import Vocabulary
 
@@ -28,8 +29,8 @@ class OutlinesEngine(BitmaskEngine):
 
     name = "outlines-core"
 
-    def __init__(self, tokens: Tokens) -> None:
-        super().__init__(tokens.vocabulary.size)
+    def __init__(self, tokens: Tokens, clock: Clock) -> None:
+        super().__init__(tokens.vocabulary.size, clock)
         self._source = tokens.vocabulary
         self._module = import_module("outlines_core")
         self._vocabulary = _vocabulary(tokens.vocabulary)

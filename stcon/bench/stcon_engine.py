@@ -8,7 +8,7 @@ from typing import Any
 from stcon.api import constrain
 from stcon.bench.engines import Engine, Refused, Walk
 from stcon.bench.schemas import Schema
-from stcon.bench.timing import timed
+from stcon.bench.timing import Clock, timed
 from stcon.bench.tokenizer import Tokens
 from stcon.constraints.dfa import DfaConstraint
 from stcon.cpu.rows import shared_rows
@@ -26,7 +26,13 @@ class StconEngine(Engine):
     name = "stcon"
     ways = ("bool",)
 
-    def __init__(self, tokens: Tokens, escapes: str = "usual") -> None:
+    def __init__(
+        self,
+        tokens: Tokens,
+        clock: Clock = perf_counter_ns,
+        escapes: str = "usual",
+    ) -> None:
+        super().__init__(clock)
         self._vocabulary = tokens.vocabulary
         self._escapes = escapes
         _ = tokens.vocabulary.trie  # built when first asked for
@@ -55,12 +61,17 @@ class StconEngine(Engine):
         """Nanoseconds of each stage of one compile, in order."""
         from stcon.syntax.json_schema import compile_schema
 
-        rules, compiled = timed(lambda: compile_schema(schema, escapes=self._escapes))
-        automaton, dfa = timed(lambda: compile_rules(compiled.rules, _PATIENT))
-        classes, constraint = timed(
-            lambda: DfaConstraint.of(dfa, self._vocabulary, bind("host"), _PATIENT)
+        rules, compiled = timed(
+            lambda: compile_schema(schema, escapes=self._escapes), self.clock
         )
-        mask, _ = timed(lambda: self.first_mask(constraint))
+        automaton, dfa = timed(
+            lambda: compile_rules(compiled.rules, _PATIENT), self.clock
+        )
+        classes, constraint = timed(
+            lambda: DfaConstraint.of(dfa, self._vocabulary, bind("host"), _PATIENT),
+            self.clock,
+        )
+        mask, _ = timed(lambda: self.first_mask(constraint), self.clock)
         return {
             "rules": rules,
             "automaton": automaton,
@@ -76,11 +87,11 @@ class StconEngine(Engine):
         The histories are mlx arrays, computed beforehand, as mlx-lm hands them.
         """
         row, width = self._processor(grammar).row, self._vocabulary.size
-        took = []
+        took, clock = [], self.clock
         for history in histories(prompt, tokens):
-            started = perf_counter_ns()
+            started = clock()
             row(history, width)
-            took.append(perf_counter_ns() - started)
+            took.append(clock() - started)
         return {"bool": took}
 
     def forget(self) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from stcon.bench.bitmasks import BitmaskEngine
 from stcon.bench.engines import Refused
 from stcon.bench.schemas import Schema
+from stcon.bench.timing import Clock
 from stcon.bench.tokenizer import Tokens
 
 
@@ -23,9 +24,9 @@ class XgrammarEngine(BitmaskEngine):
 
     name = "xgrammar"
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: Tokens, clock: Clock) -> None:
         vocabulary = tokens.vocabulary
-        super().__init__(vocabulary.size)
+        super().__init__(vocabulary.size, clock)
         self._module = import_module("xgrammar")
         info = self._module.TokenizerInfo(
             [vocabulary.token_bytes(token) for token in range(vocabulary.size)],
