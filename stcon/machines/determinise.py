@@ -63,12 +63,13 @@ def determinise(nfa: Nfa, meter: Meter) -> Dfa:
         return _no_bytes(nfa)
     byte_class, members = byte_classes(masks)
     classes_of = dict(zip(masks, members, strict=True))
-    closures = _Closures(nfa)
+    closures = _Closures(nfa, meter)
     moves = [[(classes_of[mask], to) for mask, to in edges] for edges in nfa.moves]
     width = int(byte_class.max()) + 1
 
     def follow(key: Key, number_of: Callable[[Key], int]) -> Row:
         targets: dict[int, list[int]] = {}
+        meter.work(len(key))
         for state in key:
             for classes, to in moves[state]:
                 for cls in classes:
@@ -94,7 +95,7 @@ def determinise(nfa: Nfa, meter: Meter) -> Dfa:
 
 def _no_bytes(nfa: Nfa) -> Dfa:
     """The automaton of a language without bytes: {""} or nothing."""
-    accepts = nfa.final in _Closures(nfa).of(nfa.start)
+    accepts = nfa.final in _Closures(nfa, Meter()).of(nfa.start)
     rows = np.zeros((2, 1), np.int32)
     byte_class = np.zeros(256, np.uint8)
     return Dfa(rows, byte_class, np.array([False, accepts]), 1)
@@ -103,8 +104,9 @@ def _no_bytes(nfa: Nfa) -> Dfa:
 class _Closures:
     """What a state reaches without reading, kept to states that matter."""
 
-    def __init__(self, nfa: Nfa) -> None:
+    def __init__(self, nfa: Nfa, meter: Meter) -> None:
         self._nfa = nfa
+        self._meter = meter
         self._known: dict[int, frozenset[int]] = {}
 
     def of(self, state: int) -> frozenset[int]:
@@ -112,13 +114,16 @@ class _Closures:
         known = self._known.get(state)
         if known is None:
             known = self._known[state] = frozenset(self._search(state))
+            self._meter.work(1 + len(known) // 16)
         return known
 
     def of_all(self, states: Sequence[int]) -> frozenset[int]:
         """The union of the closures of ``states``."""
         if len(states) == 1:
             return self.of(states[0])
-        return frozenset().union(*(self.of(state) for state in states))
+        parts = [self.of(state) for state in states]
+        self._meter.work(1 + sum(map(len, parts)) // 64)
+        return frozenset().union(*parts)
 
     def _search(self, state: int) -> Iterable[int]:
         skips, moves, final = self._nfa.skips, self._nfa.moves, self._nfa.final

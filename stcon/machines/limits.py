@@ -56,7 +56,12 @@ class Meter:
                 hint="shorten counted repetitions and large lists, or pass "
                 "limits=Limits(states=...)",
             )
-        self._left -= 1
+        self.work(1)
+
+    def work(self, amount: int) -> None:
+        """Nothing; raises LimitError when the time is up.  ``amount``: steps of
+        about 10 µs that are about to be taken."""
+        self._left -= amount
         if self._left <= 0:
             self.clock()
 

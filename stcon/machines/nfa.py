@@ -106,6 +106,8 @@ class Builder:
         return state
 
     def _literal(self, node: Literal, target: int, state: int) -> None:
+        states = len(self._nfa.skips) + len(node.data)
+        self._meter.states(states // _NFA_STATES_PER_DFA_STATE)
         for byte in reversed(node.data[1:]):
             before = self._nfa.new()
             self._nfa.moves[before].append((1 << byte, target))

@@ -30,6 +30,7 @@ from stcon.machines.dfa import DEAD, Dfa
 from stcon.machines.limits import Limits, Meter
 from stcon.machines.minimise import minimise
 from stcon.machines.nfa import Builder
+from stcon.machines.productive import finishing
 from stcon.machines.shortest import shortest_texts
 from stcon.syntax.rules import Rules
 
@@ -85,14 +86,8 @@ class Pushdown:
     def pops(self) -> tuple[bool, ...]:
         """Per state whether it may pop without reading: it accepts, or calls a
         rule that matches nothing and returns to such a state."""
-        pops = self.accepts.tolist()
-        changed = True
-        while changed:
-            changed = False
-            for q, calls in enumerate(self.calls):
-                if not pops[q] and any(pops[s] and pops[r] for s, r in calls):
-                    pops[q] = changed = True
-        return tuple(pops)
+        nothing: list[list[int]] = [[] for _ in self.calls]
+        return tuple(finishing(self.accepts.tolist(), nothing, self.calls))
 
     def moves(self, state: int) -> dict[int, tuple[Stack, ...]]:
         """Per byte class what may replace ``state`` on top of the stack, the
@@ -202,16 +197,8 @@ class Pushdown:
 
     def finishing(self, usable: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """bool [states]: what may pop after some bytes of ``usable``."""
-        finishing = self.accepts.copy()
-        pairs = [(q, s, r) for q, at in enumerate(self.calls) for s, r in at]
-        state, entry, back = np.array(pairs, np.int64).reshape(-1, 3).T
-        moves = self.next[:, usable]
-        while True:
-            more = finishing | finishing[moves].any(axis=1)
-            more[state] |= more[entry] & more[back]
-            if (more == finishing).all():
-                return np.asarray(finishing, np.bool_)
-            finishing = more
+        moves = self.next[:, usable].tolist()
+        return np.array(finishing(self.accepts.tolist(), moves, self.calls), np.bool_)
 
     @cached_property
     def _shortest(self) -> list[bytes | None]:
@@ -283,23 +270,14 @@ def _without_unproductive(dfa: Dfa, rules: int) -> Dfa:
     call_class = dfa.byte_class[_SYMBOLS : _SYMBOLS + rules]
     entry_class = dfa.byte_class[_SYMBOLS + rules : _SYMBOLS + 2 * rules]
     starts = dfa.next[dfa.start, entry_class]
-    byte_columns = np.unique(dfa.byte_class[:_SYMBOLS])
-    productive = np.zeros(rules, bool)
-    while True:
-        columns = np.concatenate([byte_columns, call_class[productive]])
-        finishing = dfa.accepts.copy()
-        moves = dfa.next[:, columns]
-        while True:
-            more = finishing | finishing[moves].any(axis=1)
-            if (more == finishing).all():
-                break
-            finishing = more
-        found = finishing[starts]
-        if (found == productive).all():
-            break
-        productive = found
+    byte_moves = dfa.next[:, np.unique(dfa.byte_class[:_SYMBOLS])]
+    returns = dfa.next[:, call_class]
+    calls: list[list[tuple[int, int]]] = [[] for _ in range(dfa.states)]
+    for state, rule in zip(*np.nonzero(returns), strict=True):
+        calls[state].append((int(starts[rule]), int(returns[state, rule])))
+    known = finishing(dfa.accepts.tolist(), byte_moves.tolist(), calls)
     table = dfa.next.copy()
-    table[:, call_class[~productive]] = DEAD
+    table[:, call_class[~np.array(known)[starts]]] = DEAD
     return Dfa(table, dfa.byte_class, dfa.accepts, dfa.start)
 
 

@@ -214,3 +214,17 @@ def test_empty_and_epsilon() -> None:
     contradiction = compile_expr(r.intersect(A, B))
     assert contradiction.start == DEAD
     assert np.array_equal(contradiction.next, nothing.next)
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        r.literal(b"a" * 10**7),
+        r.concat(*[r.optional(A)] * 3000),
+        r.union(*(r.literal(f"{i}" * 300) for i in range(3000))),
+    ],
+    ids=["literal", "optionals", "choices"],
+)
+def test_hostile_sizes_end_in_a_limit(expr: r.Expr) -> None:
+    with pytest.raises(LimitError):
+        compile_expr(expr, Limits(seconds=1, states=50_000))

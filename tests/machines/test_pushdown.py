@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,3 +119,25 @@ def test_right_recursion_needs_no_stack() -> None:
 def test_same_rules_same_bytes() -> None:
     one, two = (compile_pushdown(r.Rules(GRAMMARS["two"], "s")) for _ in range(2))
     assert one.next.tobytes() == two.next.tobytes() and one.calls == two.calls
+
+
+def test_a_state_that_calls_several_rules_finishes_by_any() -> None:
+    rules = {
+        "s": r.union(r.concat(A, T), C),
+        "t": r.union(r.concat(A, r.star(r.concat(r.star(T), S))), C),
+    }
+    machine = compile_pushdown(r.Rules(rules, "s"))
+    every = np.ones(machine.next.shape[1], bool)
+    stuck = machine.reached(every) & ~machine.finishing(every)
+    assert not stuck.any()
+    none = machine.finishing(~every)
+    assert none.tolist() == list(machine.pops)
+
+
+def test_many_levels_of_rules_are_linear() -> None:
+    chain: dict[str, r.Expr] = {
+        f"r{i}": r.concat(A, r.Call(f"r{i + 1}"), r.Call(f"r{i + 1}"), B)
+        for i in range(300)
+    }
+    machine = compile_pushdown(r.Rules({**chain, "r300": C}, "r0"))
+    assert machine.live(machine.start) == (97,)
