@@ -10,7 +10,7 @@ from stcon.constraints.constraint import Constraint
 from stcon.constraints.dfa import DfaConstraint
 from stcon.constraints.pushdown import PushdownConstraint, unpack
 from stcon.constraints.storage import read
-from stcon.decode.processor import bind
+from stcon.decode.processor import bind, check_path
 from stcon.errors import ConstraintFileError, RegexError, SchemaError
 from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD, Dfa
@@ -18,6 +18,9 @@ from stcon.machines.limits import Limits, Meter
 from stcon.machines.pushdown import MAX_DEPTH, compile_pushdown
 from stcon.syntax.rules import Rules
 from stcon.tokens.vocabulary import Vocabulary
+
+# A stack is a linked list, which Python compares by recursion.
+_DEEPEST = 256
 
 
 def constrain(
@@ -59,6 +62,9 @@ def constrain(
     StconError); TypeError when not exactly one format is given.
     """
     _refuse_other_than_one(schema=schema, regex=regex, choices=choices)
+    if not isinstance(depth, int) or not 1 <= depth <= _DEEPEST:
+        raise ValueError(f"depth is a number from 1 to {_DEEPEST}, not {depth!r}")
+    check_path(path)
     vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
     meter = Meter(limits)
     rules, notes = _rules(

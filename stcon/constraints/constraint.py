@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stcon.errors import LimitError
 from stcon.machines.dfa import DEAD
 
 if TYPE_CHECKING:
@@ -127,8 +128,11 @@ class Constraint(ABC):
         return state
 
     def matches(self, text: str | bytes) -> bool:
-        """Whether the whole of ``text`` is in the format."""
-        state = self.read(self.start, _raw(text))
+        """Whether the whole of ``text`` is in the format, ``depth`` included."""
+        try:
+            state = self.read(self.start, _raw(text))
+        except LimitError:
+            return False
         return state != DEAD and self.is_complete(state)
 
     def explain(self, text: str | bytes) -> str:
@@ -156,4 +160,6 @@ class Constraint(ABC):
 
 def _raw(text: str | bytes) -> bytes:
     """UTF-8 of ``text``; a lone surrogate becomes bytes no format allows."""
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"a text is str or bytes, not {type(text).__name__}")
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text

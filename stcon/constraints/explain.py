@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stcon.errors import visible
+from stcon.errors import LimitError, visible
 from stcon.machines.dfa import DEAD
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ def explain(constraint: Constraint, data: bytes) -> str:
     it is valid.  Linear in ``data``, plus one search of the machine."""
     state = constraint.start
     for at, byte in enumerate(data):
-        after = constraint.read(state, bytes([byte]))
+        try:
+            after = constraint.read(state, bytes([byte]))
+        except LimitError as error:
+            return f"The text is refused at {_place(data, at)}: {error.message}."
         if after == DEAD:
             return _refused(constraint, data, at, state)
         state = after

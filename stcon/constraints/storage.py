@@ -1,8 +1,9 @@
 """Constraints on disk: one file, checked whole before anything is believed.
 
-Layout: a line of JSON (format number, kind, vocabulary fingerprint, SHA-256 of
-the rest), then a numpy ``.npz``.  A file is written beside its place and moved
-there, so a reader never meets half of one.
+Layout: a line of JSON (SHA-256 of the rest), a line of JSON (format number, kind,
+vocabulary fingerprint, notes), then a numpy ``.npz``.  A file is written beside its
+place and moved there, so a reader never meets half of one.  The seal tells damage from what stcon
+wrote; it does not tell who wrote it: load files you trust.
 """
 
 from __future__ import annotations
@@ -45,17 +46,13 @@ def write(
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     body = buffer.getvalue()
-    head = {
-        "stcon": FORMAT,
-        "kind": kind,
-        "vocabulary": fingerprint,
-        "sha256": hashlib.sha256(body).hexdigest(),
-        "notes": notes,
-    }
+    head = {"stcon": FORMAT, "kind": kind, "vocabulary": fingerprint, "notes": notes}
+    whole = json.dumps(head).encode() + b"\n" + body
+    seal = f"stcon {hashlib.sha256(whole).hexdigest()}\n".encode()
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(json.dumps(head).encode() + b"\n" + body)
+            file.write(seal + whole)
         os.replace(part, path)
     except BaseException:
         os.unlink(part)
@@ -68,30 +65,22 @@ def read(path: Path, fingerprint: str) -> Saved:
     Raises ConstraintFileError when the file is damaged, of another format or
     for another vocabulary, and OSError when it cannot be read.
     """
-    head_line, _, body = path.read_bytes().partition(b"\n")
-    head = _head(path, head_line)
+    seal, _, whole = path.read_bytes().partition(b"\n")
+    if not seal.startswith(b"stcon "):
+        raise ConstraintFileError(f"{path} is not a saved constraint")
+    if hashlib.sha256(whole).hexdigest().encode() != seal[6:]:
+        raise ConstraintFileError(f"{path} is damaged", hint="compile anew")
+    head_line, _, body = whole.partition(b"\n")
+    head = json.loads(head_line)
+    if head["stcon"] != FORMAT:
+        raise ConstraintFileError(
+            f"{path} has format {head['stcon']}, this stcon reads format {FORMAT}",
+            hint="compile anew, or install the stcon that wrote it",
+        )
     if head["vocabulary"] != fingerprint:
         raise ConstraintFileError(
             f"{path} was saved for another vocabulary",
             hint="load it with the tokenizer it was made with, or compile anew",
         )
-    if hashlib.sha256(body).hexdigest() != head["sha256"]:
-        raise ConstraintFileError(f"{path} is damaged", hint="compile anew")
     with np.load(io.BytesIO(body), allow_pickle=False) as arrays:
         return Saved(head["kind"], fingerprint, dict(arrays), head["notes"])
-
-
-def _head(path: Path, line: bytes) -> dict[str, Any]:
-    try:
-        head = json.loads(line)
-        number = head["stcon"]
-    except (ValueError, TypeError, KeyError):
-        raise ConstraintFileError(f"{path} is not a saved constraint") from None
-    if number != FORMAT:
-        raise ConstraintFileError(
-            f"{path} has format {number}, this stcon reads format {FORMAT}",
-            hint="compile anew, or install the stcon that wrote it",
-        )
-    if not {"kind", "vocabulary", "sha256", "notes"} <= head.keys():
-        raise ConstraintFileError(f"{path} is damaged", hint="compile anew")
-    return dict(head)

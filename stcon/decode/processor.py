@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from stcon.constraints.constraint import Constraint, LogitsProcessor, State
 from stcon.constraints.dfa import DfaConstraint
 from stcon.cpu.rows import ClassRows, Rows, shared_rows
-from stcon.decode.runs import WIDTH, Runs
-from stcon.errors import HistoryError
+from stcon.decode.arguments import check_logits, read_history
+from stcon.decode.runs import Runs
 from stcon.machines.dfa import DEAD
 
 _numbers = itertools.count()
@@ -43,13 +43,18 @@ def make_processor(constraint: Constraint, path: str | None = None) -> LogitsPro
     """
     from stcon.decode.traced import TracedProcessor
 
-    if path not in (None, "host", "traced"):
-        raise ValueError(f"path is 'host' or 'traced', not {path!r}")
+    check_path(path)
     if path == "traced" and not isinstance(constraint, DfaConstraint):
         raise ValueError(f"a {constraint.kind} constraint has only the host path")
     if isinstance(constraint, DfaConstraint) and (path == "traced" or _on_gpu(path)):
         return TracedProcessor(constraint)
     return HostProcessor(constraint)
+
+
+def check_path(path: str | None) -> None:
+    """Nothing; raises ValueError for a path that is none."""
+    if path not in (None, "host", "traced"):
+        raise ValueError(f"path is 'host' or 'traced', not {path!r}")
 
 
 def _on_gpu(path: str | None) -> bool:
@@ -79,7 +84,7 @@ class HostProcessor:
         """``logits`` with -inf where the constraint does not allow a token."""
         import mlx.core as mx
 
-        row = self.row(tokens, int(logits.shape[-1]))
+        row = self.row(tokens, check_logits(logits))
         if logits.ndim == 1:
             row = row[0]
         return mx.where(row, logits, mx.array(-np.inf, logits.dtype))
@@ -106,22 +111,3 @@ class HostProcessor:
     def _of_allowed(self, state: State, width: int) -> NDArray[np.bool_]:
         allowed = self._constraint.allowed(state)[:width]
         return np.pad(allowed, (0, width - len(allowed)))
-
-
-def read_history(tokens: Any) -> bytes:
-    """A history (mlx array, numpy array or list of ids) as ``Runs`` takes it.
-
-    Waits for the value of a lazy array.  Raises HistoryError for other shapes,
-    and for an empty history.
-    """
-    history = np.asarray(tokens)
-    if history.ndim != 1 or not history.size or history.dtype.kind not in "iu":
-        raise HistoryError(
-            "a history must be one row of token ids, the prompt first; got "
-            f"shape {history.shape}, dtype {history.dtype}",
-            position=0,
-            hint="pass constraints to mlx_lm, which calls them with one row each",
-        )
-    if history.itemsize != WIDTH:
-        history = history.astype(np.uint32)
-    return history.tobytes()

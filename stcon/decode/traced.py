@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from stcon.constraints.dfa import DfaConstraint
+from stcon.decode.arguments import check_logits, read_history
 from stcon.errors import HistoryError
 from stcon.machines.dfa import DEAD
 
@@ -42,6 +43,12 @@ class _Seen:
     is_new: Any
 
 
+def _is_integer(tokens: Any) -> bool:
+    import mlx.core as mx
+
+    return bool(mx.issubdtype(tokens.dtype, mx.integer))
+
+
 class TracedProcessor:
     """Masks logits inside the graph; for Metal and CUDA."""
 
@@ -57,8 +64,11 @@ class TracedProcessor:
         """``logits`` with -inf where the constraint does not allow a token."""
         import mlx.core as mx
 
-        tokens = mx.array(tokens) if isinstance(tokens, (list, np.ndarray)) else tokens
-        tables = self._on_device(int(logits.shape[-1]))
+        if not isinstance(tokens, mx.array):
+            tokens = mx.array(np.frombuffer(read_history(tokens), np.uint32))
+        elif tokens.ndim != 1 or not tokens.size or not _is_integer(tokens):
+            read_history(tokens)  # raises
+        tables = self._on_device(check_logits(logits))
         with self._lock:
             self._raise_flagged()
             seen, wrong = self._look_up(tokens, *tables)

@@ -35,6 +35,8 @@ class Meter:
     """Counts what one compile spends; made new for every compile."""
 
     def __init__(self, limits: Limits | None = None) -> None:
+        if not isinstance(limits, Limits | None):
+            raise TypeError(f"limits is a stcon.Limits, not {limits!r}")
         self.limits = limits or Limits()
         self._deadline = time.monotonic() + self.limits.seconds
         self._left = _CLOCK_EVERY

@@ -153,7 +153,7 @@ class Pushdown:
                 f"the output nests deeper than {self.depth} levels",
                 what="depth",
                 limit=self.depth,
-                hint="pass depth=... for more",
+                hint="pass depth=... to constrain for more",
             )
         return below if below is not None else (self.done, None, 1)
 

@@ -13,6 +13,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from stcon.errors import VocabularyError
 
 _MAX_ID = 1 << 24
@@ -58,7 +60,10 @@ def find_eos_ids(tokenizer: Any, chosen: Iterable[int] | None) -> tuple[int, ...
         ids = getattr(tokenizer, "eos_token_id", None)
     if ids is None:
         ids = ()
-    found = {int(token) for token in ([ids] if isinstance(ids, int) else ids)}
+    listed = [ids] if isinstance(ids, int) else list(ids)
+    if not all(isinstance(token, (int, np.integer)) for token in listed):
+        raise VocabularyError(f"end tokens are whole numbers, not {listed!r}")
+    found = {int(token) for token in listed}
     if not found:
         raise VocabularyError(
             "the tokenizer names no token that ends an output",

@@ -92,6 +92,8 @@ class Vocabulary:
         None and the eos ids are never text.
         """
         ends = set(eos_ids)
+        if not all(isinstance(token, (int, np.integer)) for token in ends):
+            raise VocabularyError(f"end tokens are whole numbers, not {ends!r}")
         usable = [
             b"" if text is None or token in ends else text
             for token, text in enumerate(tokens)

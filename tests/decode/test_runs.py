@@ -227,10 +227,28 @@ def test_lists_arrays_and_integer_widths(machine: Constraint, path: str) -> None
     assert set(np.flatnonzero(seen[0]).tolist()) == want(machine, OUTPUT[:2])
 
 
-@pytest.mark.parametrize("bad", [[], [[1, 2]], [1.5]])
-def test_bad_histories(machine: Constraint, bad: object) -> None:
-    with pytest.raises(HistoryError, match="one row of token ids"):
-        make_processor(machine, "host")(np.array(bad), mx.zeros((1, WIDTH)))
+BAD_HISTORIES = [[], [[1, 2]], [1.5], [[1], [1, 2]], None, "abc", [2**40], [-1]]
+
+
+@pytest.mark.parametrize("bad", BAD_HISTORIES, ids=repr)
+def test_bad_histories(machine: Constraint, path: str, bad: object) -> None:
+    with pytest.raises(HistoryError, match="token ids"):
+        make_processor(machine, path)(bad, mx.zeros((1, WIDTH)))
+    if bad in ([], [[1, 2]], [1.5]):
+        with pytest.raises(HistoryError, match="token ids"):
+            make_processor(machine, path)(mx.array(bad), mx.zeros((1, WIDTH)))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *(None, mx.array(0.0), mx.zeros((2, 5)), mx.zeros((1, 1, 5))),
+        *(mx.zeros((1, 0)), mx.zeros((1, 5), mx.int32), [1.0, 2.0]),
+    ],
+)
+def test_bad_logits(machine: Constraint, path: str, bad: object) -> None:
+    with pytest.raises(TypeError, match="logits"):
+        make_processor(machine, path)([1, 2], bad)
 
 
 def test_fresh_forgets(machine: Constraint) -> None:

@@ -77,6 +77,12 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert back.matches(b"acb") and not back.matches(b"ac")
 
 
+def test_texts_deeper_than_the_limit_are_refused() -> None:
+    constraint = made(r.Rules(GRAMMARS["nested"], "s"), depth=5)
+    assert constraint.matches("aaabbb") and not constraint.matches("a" * 9 + "b" * 9)
+    assert "nests deeper than 5" in constraint.explain("a" * 9)
+
+
 def test_in_the_processor() -> None:
     constraint = made(r.Rules(GRAMMARS["nested"], "s"))
     processor = HostProcessor(constraint)

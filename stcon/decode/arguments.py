@@ -1,0 +1,58 @@
+"""What a loop hands a logits processor, checked before it is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stcon.decode.runs import WIDTH
+from stcon.errors import HistoryError
+
+
+def check_logits(logits: Any) -> int:
+    """The width of ``logits``, floats of shape [width] or [1, width].
+
+    Raises TypeError for anything else: -inf has no integer form, and several
+    rows need several histories.
+    """
+    import mlx.core as mx
+
+    if not isinstance(logits, mx.array) or not mx.issubdtype(logits.dtype, mx.floating):
+        raise TypeError(f"logits are a floating mlx array, not {_describe(logits)}")
+    if logits.ndim not in (1, 2) or logits.size != logits.shape[-1] or not logits.size:
+        raise TypeError(
+            f"logits have the shape [1, width] or [width], not {logits.shape}"
+        )
+    return int(logits.shape[-1])
+
+
+def _describe(value: Any) -> str:
+    kind = type(value).__name__
+    return f"{kind} of {value.dtype}" if hasattr(value, "dtype") else kind
+
+
+def read_history(tokens: Any) -> bytes:
+    """A history (mlx array, numpy array or list of ids) as ``Runs`` takes it.
+
+    Waits for the value of a lazy array.  Raises HistoryError for other shapes,
+    and for an empty history.
+    """
+    try:
+        history = np.asarray(tokens)
+    except ValueError:  # rows of unequal lengths
+        history = np.array(None)
+    if history.ndim != 1 or not history.size or history.dtype.kind not in "iu":
+        raise HistoryError(
+            "a history must be one row of token ids, the prompt first; got "
+            f"shape {history.shape}, dtype {history.dtype}",
+            position=0,
+            hint="pass constraints to mlx_lm, which calls them with one row each",
+        )
+    if history.itemsize != WIDTH:
+        if history.min() < 0 or history.max() >= 1 << 31:
+            raise HistoryError(
+                "a history holds numbers that are no token ids", position=0
+            )
+        history = history.astype(np.uint32)
+    return history.tobytes()

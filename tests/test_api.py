@@ -1,0 +1,68 @@
+"""The door: what it takes, and how it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stcon
+from stcon import ConstraintFileError, Limits, Vocabulary, constrain, load
+from stcon.constraints.storage import write
+
+BYTES = Vocabulary.from_bytes([None, *(bytes([b]) for b in range(256))], [0])
+TREE = {"type": "array", "items": {"$ref": "#"}}
+
+
+def test_every_public_name_exists() -> None:
+    assert len(stcon.__all__) == len(set(stcon.__all__)) <= 12
+    for name in stcon.__all__:
+        assert getattr(stcon, name).__name__ == name
+    with pytest.raises(AttributeError):
+        stcon.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({}, TypeError, "one of schema, regex and choices; got none"),
+        ({"regex": "a", "choices": ["b"]}, TypeError, "got regex and choices"),
+        ({"schema": TREE, "depth": 0}, ValueError, "depth is a number from 1"),
+        ({"schema": TREE, "depth": 10**6}, ValueError, "depth is a number from 1"),
+        ({"schema": TREE, "depth": "x"}, ValueError, "depth is a number from 1"),
+        ({"regex": "a", "path": "gpu"}, ValueError, "path is 'host' or 'traced'"),
+        ({"regex": "a", "limits": 5}, TypeError, "limits is a stcon.Limits"),
+        ({"regex": "a^b"}, stcon.RegexError, "no text matches"),
+        ({"schema": {"not": {}}}, stcon.SchemaError, "#"),
+        ({"regex": "a" * 9, "limits": Limits(states=3)}, stcon.LimitError, "3 states"),
+    ],
+)
+def test_refusals(options: dict[str, Any], error: type, words: str) -> None:
+    with pytest.raises(error, match=words):
+        constrain(BYTES, **options)
+
+
+@pytest.mark.parametrize("text", [None, 5, {"a": 1}, ["a"], memoryview(b"a")])
+def test_texts_are_str_or_bytes(text: Any) -> None:
+    made = constrain(BYTES, regex="a")
+    for ask in (made.matches, made.explain, made.forced_spans):
+        with pytest.raises(TypeError, match="a text is str or bytes"):
+            ask(text)
+
+
+@pytest.mark.parametrize("ids", [[1.5], ["x"], [float("inf")], [None]])
+def test_end_tokens_are_numbers(ids: Any) -> None:
+    with pytest.raises(stcon.VocabularyError, match="whole numbers"):
+        Vocabulary.from_bytes([None, b"a"], ids)
+
+
+def test_a_file_of_an_unknown_kind(tmp_path: Path) -> None:
+    write(tmp_path / "c", "tape", BYTES.fingerprint, {}, {})
+    with pytest.raises(ConstraintFileError, match="unknown kind"):
+        load(tmp_path / "c", BYTES)
+
+
+def test_open_and_recursive_schemas_are_pushdowns() -> None:
+    assert constrain(BYTES, TREE).kind == "pushdown"
+    assert constrain(BYTES, {"type": "integer"}).kind == "dfa"
