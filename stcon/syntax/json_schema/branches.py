@@ -50,6 +50,7 @@ class Branch:
         self.values: list[Any] | None = list(_FEW[kind]) if kind in _FEW else None
 
     def _copy(self) -> Branch:
+        self._expander.spend(1 + len(self.facts) // 8)
         new = Branch(self.kind, self._expander)
         new._seen = set(self._seen)
         new.facts = list(self.facts)
@@ -62,6 +63,7 @@ class Branch:
         todo = list(formulas)[::-1]
         while todo:
             formula = todo.pop()
+            self._expander.spend(1)
             if self.values is not None:
                 alive = self._keep(formula)
             elif isinstance(formula, int):
@@ -111,6 +113,7 @@ class Branch:
         denied: int | None = None,
     ) -> bool:
         """Notes that one of ``items`` must hold."""
+        self._expander.spend(len(items))
         kept: list[Formula] = []
         for item in items:
             if isinstance(item, TypeIn):
@@ -136,6 +139,7 @@ class Branch:
         anyway are not mentioned."""
         exclude = self._expander.exclude
         found: list[Formula] = []
+        self._expander.spend(len(formula.items) ** 2)
         for place, one in enumerate(formula.items):
             others = (*formula.items[:place], *formula.items[place + 1 :])
             denied = [-other for other in others if not exclude(one, other)]

@@ -107,19 +107,25 @@ class _Machine:
         return tails
 
     def _explore(self) -> dict[Used, list[Hashable]]:
-        found: dict[Used, list[Hashable]] = {}
+        found: dict[Used, list[Hashable]] = {frozenset(): self._moves(frozenset())}
         todo: list[Used] = [frozenset()]
         while todo:
             used = todo.pop()
-            if used not in found:
-                found[used] = self._moves(used)
-                todo.extend(used | {key} for key in found[used])
-            if len(found) > MAX_SETS:
-                raise LimitError(
-                    f"uniqueItems over {len(self.values(0))} values takes more than "
-                    f"{MAX_SETS:,} sets",
-                    what="states",
-                    limit=MAX_SETS,
-                    hint="lower maxItems, or pass allow_unenforced={'uniqueItems'}",
-                )
+            for key in found[used]:
+                after = used | {key}
+                if after in found:
+                    continue
+                if len(found) >= MAX_SETS:
+                    raise self._too_many()
+                found[after] = self._moves(after)
+                todo.append(after)
         return found
+
+    def _too_many(self) -> LimitError:
+        return LimitError(
+            f"uniqueItems over {len(self.values(0))} values takes more than "
+            f"{MAX_SETS:,} sets",
+            what="states",
+            limit=MAX_SETS,
+            hint="lower maxItems, or pass allow_unenforced={'uniqueItems'}",
+        )

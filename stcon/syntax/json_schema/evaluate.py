@@ -28,6 +28,8 @@ from stcon.syntax.rules import (
 )
 
 MAX_MATCHED_TEXT = 20_000
+# Subschemas evaluated on constants; a few microseconds each.
+MAX_EVALUATED = 250_000
 
 
 class Judge:
@@ -36,10 +38,12 @@ class Judge:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._matches: dict[tuple[Expr, str], bool] = {}
+        self._evaluated = 0
 
     def holds(self, formula: Formula, value: Any) -> bool:
         """Whether ``formula`` holds of ``value``."""
         if isinstance(formula, int):
+            self._spend()
             parts = self._document.parts(abs(formula), kind_of(value))
             holds = True
             for part in parts:
@@ -56,6 +60,17 @@ class Judge:
         if isinstance(formula, TypeIn):
             return self.holds(formula.on(kind_of(value)), value)
         return formula.holds(value, self)
+
+    def _spend(self) -> None:
+        self._evaluated += 1
+        if self._evaluated > MAX_EVALUATED:
+            raise LimitError(
+                f"the constants of this schema are tested in more than "
+                f"{MAX_EVALUATED:,} steps",
+                what="states",
+                limit=MAX_EVALUATED,
+                hint="drop what stands beside enum, const, null or boolean",
+            )
 
     def matches(self, language: Expr, text: str) -> bool:
         """Whether the decoded string ``text`` is in ``language`` (characters)."""
