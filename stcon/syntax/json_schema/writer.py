@@ -30,7 +30,19 @@ from stcon.syntax.json_schema.object_texts import object_expr
 from stcon.syntax.json_schema.plan import Key, Plan
 from stcon.syntax.json_schema.sizes import Sizes
 from stcon.syntax.json_schema.strings import ANY_TEXT, StringShape
-from stcon.syntax.rules import EMPTY, Call, Expr, Rules, concat, literal, union
+from stcon.syntax.rules import (
+    EMPTY,
+    And,
+    Call,
+    Expr,
+    Not,
+    Rules,
+    complement,
+    concat,
+    intersect,
+    literal,
+    union,
+)
 
 _QUOTE = literal('"')
 
@@ -71,6 +83,8 @@ class Writer:
         self._names: dict[Node, str] = {}
         self._rules: dict[str, Expr] = {}
         self._languages: dict[Expr, Expr] = {}
+        self._insides: dict[Expr, Expr] = {}
+        self._negated: dict[Expr, Expr] = {}
         self._sizes = Sizes()
         self._uses = plan.uses()
         self.any_string = self.quoted(ANY_TEXT)
@@ -150,8 +164,28 @@ class Writer:
         """The JSON strings whose decoded text is in ``language``."""
         known = self._languages.get(language)
         if known is None:
-            inside = encode(language, self._char)
+            inside = self._inside(language)
             known = self._languages[language] = concat(_QUOTE, inside, _QUOTE)
+        return known
+
+    def _inside(self, language: Expr) -> Expr:
+        """``language`` encoded; a part of a conjunction, negated or not, once."""
+        if isinstance(language, And):
+            return intersect(*map(self._inside, language.items))
+        if isinstance(language, Not):
+            return self._all_but(language.item)
+        known = self._insides.get(language)
+        if known is None:
+            known = self._insides[language] = encode(language, self._char)
+        return known
+
+    def _all_but(self, language: Expr) -> Expr:
+        """The encoded texts outside ``language``: the node of a negation is new
+        each time, what it negates is not."""
+        known = self._negated.get(language)
+        if known is None:
+            text, denied = self._inside(ANY_TEXT), self._inside(language)
+            known = self._negated[language] = intersect(text, complement(denied))
         return known
 
     def _char(self, charset: CharSet) -> Expr:
