@@ -52,6 +52,12 @@ class Constraint(ABC):
         self._bind = bind
         self._processor: LogitsProcessor | None = None
 
+    def __repr__(self) -> str:
+        """The class and the size of the machine."""
+        facts = self.report()
+        size = f"{facts['states']:,} states, {facts['bytes']:,} bytes"
+        return f"<{type(self).__name__}: {size}>"
+
     def __call__(self, tokens: Any, logits: Any) -> Any:
         """Logits with everything the format does not allow set to -inf.
 
