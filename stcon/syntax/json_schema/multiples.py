@@ -40,6 +40,8 @@ _ANY_SIGN_OR_POINT = byte_set(1 << 0x2D | 1 << 0x2E)
 # grows fourfold with each.
 _MAX_TAIL = 10_000
 MAX_ODD_PART = 9
+# One expression for each number of places.
+MAX_PLACES = 64
 
 
 def multiples(factor: Fraction, sign: bool) -> Expr:
@@ -61,10 +63,15 @@ def multiples(factor: Fraction, sign: bool) -> Expr:
 
 def _places(factor: Fraction) -> int:
     """The least k for which ``factor`` * 10**k is whole."""
-    places = 0
-    while (factor * 10**places).denominator != 1:
-        places += 1
-    return places
+    for places in range(MAX_PLACES + 1):
+        if 10**places % factor.denominator == 0:
+            return places
+    raise LimitError(
+        f"multipleOf has more than {MAX_PLACES} decimal places",
+        what="states",
+        limit=MAX_PLACES,
+        hint="round the factor",
+    )
 
 
 def _with_places(even: int, j: int, places: int) -> Expr:

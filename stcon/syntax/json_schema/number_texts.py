@@ -10,9 +10,15 @@ the digits of the bounds.
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 from stcon.syntax.json_schema.multiples import multiples
-from stcon.syntax.json_schema.numbers import Bound, NumberShape, integer_bounds
+from stcon.syntax.json_schema.numbers import (
+    Bound,
+    Multiple,
+    NumberShape,
+    integer_bounds,
+)
 from stcon.syntax.json_schema.values import is_integer
 from stcon.syntax.rules import (
     EMPTY,
@@ -69,7 +75,7 @@ def number_expr(shape: NumberShape) -> Expr:
         parts.append(INTEGER if low is None and high is None else integers(low, high))
     else:
         parts += _decimal_parts(shape)
-    parts += [multiples(fact.factor, fact.sign) for fact in shape.multiples]
+    parts += [_multiples(fact, shape) for fact in shape.multiples]
     excluded = [value for value in shape.excluded if _is_possible(value, shape)]
     if excluded:
         parts.append(complement(union(*map(_spellings, excluded))))
@@ -78,6 +84,13 @@ def number_expr(shape: NumberShape) -> Expr:
     if not shape.integer and (shape.multiples or excluded):
         parts.insert(0, _PLAIN)
     return intersect(*parts)
+
+
+def _multiples(fact: Multiple, shape: NumberShape) -> Expr:
+    """The texts of the multiples; an integer is one of n / m (in lowest terms)
+    when it is one of n."""
+    whole = Fraction(fact.factor.numerator)
+    return multiples(whole if shape.integer else fact.factor, fact.sign)
 
 
 def _is_possible(value: Decimal | int, shape: NumberShape) -> bool:
