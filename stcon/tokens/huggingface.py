@@ -45,7 +45,8 @@ def find_backend(tokenizer: Any) -> Any:
     name = f"{type(tokenizer).__module__}.{type(tokenizer).__qualname__}"
     raise VocabularyError(
         f"the bytes of the tokens of a {name} cannot be told",
-        hint="The tokenizer comes first: constrain(tokenizer, schema). Give an mlx-lm TokenizerWrapper, a fast transformers tokenizer or a"
+        hint="The tokenizer comes first: constrain(tokenizer, schema). Give an"
+        " mlx-lm TokenizerWrapper, a fast transformers tokenizer or a"
         " tokenizers.Tokenizer, or the bytes: Vocabulary.from_bytes(tokens, eos_ids).",
     )
 
