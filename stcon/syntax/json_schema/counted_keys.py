@@ -103,6 +103,7 @@ class _Machine:
         self._free = free_pairs(shape, writer, depth)
         self._all = frozenset(range(len(shape.some)))
         self._comma = writer.layout.comma(depth)
+        self._texts_of = {id(p): list(self._texts(p)) for p in self._pairs}
         self._cap = shape.least if shape.most is None else shape.most
         self._check_size()
 
@@ -127,7 +128,7 @@ class _Machine:
         tails = self._tails()
         firsts: list[Expr] = []
         for place, pair in enumerate(self._pairs):
-            for text, met in self._texts(pair):
+            for text, met in self._texts_of[id(pair)]:
                 state = (self._capped(1), met)
                 if self._within(1):
                     firsts.append(concat(text, tails[place + 1][state]))
@@ -153,7 +154,7 @@ class _Machine:
         levels: list[set[State]] = [{(0, frozenset())}]
         for pair in self._pairs:
             reached = set() if pair.is_required else set(levels[-1])
-            meets = [met for _, met in self._texts(pair)]
+            meets = [met for _, met in self._texts_of[id(pair)]]
             for count, met in levels[-1]:
                 if self._within(count + 1):
                     reached |= {(self._capped(count + 1), met | m) for m in meets}
@@ -165,7 +166,7 @@ class _Machine:
         *levels, last = self._reached()
         tails = [{state: self._end(*state) for state in last}]
         for pair, level in zip(reversed(self._pairs), reversed(levels), strict=True):
-            texts = list(self._texts(pair))
+            texts = self._texts_of[id(pair)]
             tails.append(
                 {state: self._tail(state, pair, texts, tails[-1]) for state in level}
             )

@@ -15,6 +15,7 @@ methods: what its negation is, and whether a value has it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -67,6 +68,11 @@ class Fact(ABC):
     """An assertion about values of one kind; ``place`` is the keyword it is from."""
 
     place: Place
+
+    @property
+    def key(self) -> Hashable:
+        """What equal facts share; facts without such a key have their own."""
+        return id(self)
 
     @abstractmethod
     def negated(self) -> Formula:

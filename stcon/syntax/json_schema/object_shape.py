@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import product
 from typing import TYPE_CHECKING
 
 from stcon.errors import LimitError
@@ -23,12 +22,15 @@ from stcon.syntax.json_schema.objects import (
     SomeValue,
     Values,
 )
+from stcon.syntax.json_schema.patterns import are_apart
 from stcon.syntax.json_schema.values import STRING
 
 if TYPE_CHECKING:
     from stcon.syntax.json_schema.alternatives import Expander
 
 MAX_SETS = 4096
+
+Case = tuple[tuple[Pattern, ...], tuple[Pattern, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +39,7 @@ class FreeKeys:
     those with one of the ``cases`` (matched, not matched) have values of
     ``value``."""
 
-    cases: tuple[tuple[tuple[Pattern, ...], tuple[Pattern, ...]], ...]
+    cases: tuple[Case, ...]
     value: Goal
 
 
@@ -161,21 +163,33 @@ def _finite_keys(keys: Goal, expander: Expander) -> list[str] | None:
 def _free_keys(found: _Sorted) -> tuple[FreeKeys, ...]:
     """All keys that are not named, split by the patterns they match."""
     patterns = _patterns(found)
-    if 1 << len(patterns) > MAX_SETS:
-        raise LimitError(
-            f"{len(patterns)} patterns may overlap in {1 << len(patterns):,} ways",
-            what="states",
-            limit=MAX_SETS,
-            hint="use fewer patternProperties in one object",
-        )
-    cases: dict[Goal, list[tuple[tuple[Pattern, ...], tuple[Pattern, ...]]]] = {}
-    for signs in product((True, False), repeat=len(patterns)):
-        chosen = tuple(p for p, sign in zip(patterns, signs, strict=True) if sign)
+    cases: dict[Goal, list[Case]] = {}
+    for chosen in _overlaps(patterns):
         value = goal(f.literal for f in found.wide if _applies(f, chosen))
         if value != NOTHING:
             others = tuple(p for p in patterns if p not in chosen)
             cases.setdefault(value, []).append((chosen, others))
     return tuple(FreeKeys(tuple(found), value) for value, found in cases.items())
+
+
+def _overlaps(patterns: list[Pattern]) -> list[tuple[Pattern, ...]]:
+    """The sets of patterns that one key may match, as far as can be seen."""
+    found: list[tuple[Pattern, ...]] = [()]
+    for pattern in patterns:
+        found += [
+            (*chosen, pattern)
+            for chosen in found
+            if not any(are_apart(pattern.language, p.language) for p in chosen)
+        ]
+        if len(found) > MAX_SETS:
+            raise LimitError(
+                f"{len(patterns)} patterns may overlap in more than {MAX_SETS:,} ways",
+                what="states",
+                limit=MAX_SETS,
+                hint="use fewer patternProperties in one object, or let them begin "
+                "differently",
+            )
+    return found
 
 
 def _strongest(

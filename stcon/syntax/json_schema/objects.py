@@ -8,6 +8,7 @@ splits all other names by the patterns they match.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,10 @@ class Required(Fact):
 
     name: str
 
+    @property
+    def key(self) -> Hashable:
+        return ("required", self.name)
+
     def negated(self) -> Formula:
         return Values(self.place, Named(self.name), -1)
 
@@ -90,6 +95,10 @@ class Values(Fact):
 
     keys: Keys
     literal: int
+
+    @property
+    def key(self) -> Hashable:
+        return ("values", self.keys, self.literal)
 
     def negated(self) -> Formula:
         return SomeValue(self.place, self.keys, -self.literal)
@@ -108,6 +117,10 @@ class SomeValue(Fact):
 
     keys: Keys
     literal: int
+
+    @property
+    def key(self) -> Hashable:
+        return ("some", self.keys, self.literal)
 
     def negated(self) -> Formula:
         return Values(self.place, self.keys, -self.literal)

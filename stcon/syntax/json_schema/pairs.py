@@ -80,11 +80,11 @@ def free_key(
     for wanted in (shape.key_goal, more):
         if wanted != ANYTHING:
             parts.append(text_language(wanted, writer))
+    if not parts:
+        return writer.all_keys_but(shape.names)
     if shape.names:
         parts.append(complement(union(*map(text_expr, shape.names))))
-    if EMPTY in parts:
-        return EMPTY
-    return writer.quoted(intersect(*parts)) if parts else writer.any_string
+    return EMPTY if EMPTY in parts else writer.quoted(intersect(*parts))
 
 
 def _case(matched: tuple[Pattern, ...], missed: tuple[Pattern, ...]) -> Expr:

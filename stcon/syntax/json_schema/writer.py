@@ -9,7 +9,7 @@ all its uses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -87,6 +87,8 @@ class Writer:
         self._negated: dict[Expr, Expr] = {}
         self._sizes = Sizes()
         self._uses = plan.uses()
+        self._any_text = encode(ANY_TEXT, self._char)
+        self._letters: dict[str, Expr] = {}
         self.any_string = self.quoted(ANY_TEXT)
 
     def rules(self, root: Goal) -> Rules:
@@ -159,6 +161,20 @@ class Writer:
         if isinstance(shape, ArrayShape):
             return array_expr(shape, self, depth)
         return object_expr(shape, self, depth)
+
+    def all_keys_but(self, names: Collection[str]) -> Expr:
+        """Every JSON string, in quotes, that is none of ``names``."""
+        if not names:
+            return self.any_string
+        words = [concat(*map(self._letter, name)) for name in names]
+        others = intersect(self._any_text, complement(union(*words)))
+        return concat(_QUOTE, others, _QUOTE)
+
+    def _letter(self, char: str) -> Expr:
+        known = self._letters.get(char)
+        if known is None:
+            known = self._letters[char] = self._char(CharSet.of(char))
+        return known
 
     def quoted(self, language: Expr) -> Expr:
         """The JSON strings whose decoded text is in ``language``."""
