@@ -82,7 +82,7 @@ def compile_schema(
 
 def _plain(schema: object) -> object:
     """``schema``, or the JSON Schema of a Python type."""
-    if isinstance(schema, (dict, str, bytes, bytearray, bool)):
+    if isinstance(schema, (dict, str, bytes, bytearray, int)):
         return schema
     from stcon.syntax.annotations import schema_of
 

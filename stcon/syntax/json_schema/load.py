@@ -9,9 +9,9 @@ contains itself ends in an error with its place.  Linear in the schema.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from decimal import Decimal
+from types import NoneType
 from typing import Any, NoReturn
 
 from stcon.errors import SchemaError
@@ -20,7 +20,9 @@ from stcon.syntax.json_schema.pointers import to_fragment
 MAX_DEPTH = 200
 # Reading this many takes two seconds.
 MAX_VALUES = 250_000
-_MAX_EXPONENT = 10_000
+_MAX_DIGITS = 1_000
+_TOO_LARGE = 10**_MAX_DIGITS
+_TOO_LONG = f"a number of more than {_MAX_DIGITS:,} digits"
 
 
 def load(schema: object) -> dict[str, Any] | bool:
@@ -42,6 +44,7 @@ def _parse(text: str | bytes | bytearray) -> Any:
         return json.loads(
             source,
             parse_float=Decimal,
+            parse_int=_whole,
             parse_constant=_refuse_constant,
             object_pairs_hook=_pairs,
         )
@@ -52,11 +55,21 @@ def _parse(text: str | bytes | bytearray) -> Any:
     except SchemaError:
         raise
     except ValueError as error:
-        raise _broken(f"the schema text is not JSON: {error}") from None
+        raise SchemaError(
+            f"the schema text is not JSON: {error}",
+            pointer="#",
+            hint="for a regular expression pass regex=..., for a file pass its text",
+        ) from None
 
 
 def _broken(message: str) -> SchemaError:
     return SchemaError(message, pointer="#", hint="give valid JSON text or a dict")
+
+
+def _whole(text: str) -> int | Decimal:
+    """The number; a decimal, refused where its place is known, when it is so long
+    that Python would not read it."""
+    return int(text) if len(text) <= _MAX_DIGITS else Decimal(text)
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -93,7 +106,7 @@ class _Checker:
         if self.left < 0:
             self._fail(f"the schema holds more than {MAX_VALUES:,} values")
         if value is None or isinstance(value, (bool, int)):
-            return self._int(value) if type(value) is int else _plain(value)
+            return value if isinstance(value, (bool, NoneType)) else self._int(value)
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, (float, Decimal)):
@@ -141,16 +154,18 @@ class _Checker:
         return str.__str__(value)
 
     def _int(self, value: int) -> int:
-        if value.bit_length() > _MAX_EXPONENT * 4:
-            self._fail(f"a number of more than {_MAX_EXPONENT:,} digits")
-        return value
+        """``value`` without its subclass (an IntEnum member is its number)."""
+        if not -_TOO_LARGE < value < _TOO_LARGE:
+            self._fail(_TOO_LONG)
+        return int(value)
 
     def _decimal(self, value: float | Decimal) -> Decimal | int:
-        if not math.isfinite(value):
-            self._fail(f"{value} is not JSON")
         exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
-        if exact and abs(exact.adjusted()) > _MAX_EXPONENT:
-            self._fail(f"a number of more than {_MAX_EXPONENT:,} digits")
+        if not exact.is_finite():
+            self._fail(f"{value} is not JSON")
+        far = exact and abs(exact.adjusted()) > _MAX_DIGITS
+        if far or len(exact.as_tuple().digits) > _MAX_DIGITS:
+            self._fail(_TOO_LONG)
         return exact
 
     def _fail(self, message: str, hint: str = "") -> NoReturn:
@@ -165,13 +180,10 @@ class _Checker:
         return (*self.path[:10], "...", *self.path[-5:])
 
 
-def _plain(value: Any) -> Any:
-    """``value`` without its subclass (an IntEnum member is its number)."""
-    return value if value is None or isinstance(value, bool) else int(value)
-
-
 def _shown(value: object) -> str:
     """A short name of a foreign value."""
+    if isinstance(value, int) and not -_TOO_LARGE < value < _TOO_LARGE:
+        return _TOO_LONG
     if value is None or isinstance(value, (str, int, float, Decimal)):
         return f"{value!r}"[:60]
     return f"a {type(value).__name__}"

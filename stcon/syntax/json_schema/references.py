@@ -143,7 +143,7 @@ class Index:
         for token in tokens:
             step: str | int = token
             if isinstance(value, list):
-                if not (token.isascii() and token.isdigit()):
+                if not (token.isascii() and token.isdigit()) or len(token) > 9:
                     return None
                 step = int(token)
                 if step >= len(value) or str(step) != token:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stcon.errors import SchemaError
 from stcon.syntax.json_schema.arrays import ArrayShape
+from stcon.syntax.json_schema.constants import Among
 from stcon.syntax.json_schema.document import Document
 from stcon.syntax.json_schema.formula import Fact, TypeIn
 from stcon.syntax.json_schema.goals import ANYTHING, NOTHING, Goal
@@ -21,6 +22,11 @@ def no_value(plan: Plan, document: Document, root: Goal) -> SchemaError:
         wanted = below
         seen.add(frozenset(below))
     pointer, keyword = _place(plan, document, wanted)
+    blamed = plan.expander.blamed(wanted)
+    if isinstance(blamed, Among) and not blamed.values:
+        return blamed.place.error(
+            "the list is empty, so no value is valid", "give at least one value"
+        )
     return SchemaError(
         "no value satisfies this together with what is beside it",
         pointer=pointer,
