@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import EnumMeta
 
-from stcon.errors import SchemaError
+from stcon.errors import LimitError, SchemaError
 from stcon.syntax import rules as r
 from stcon.syntax.rules import Expr
+
+MAX_BYTES = 1_000_000
 
 
 def choices(options: Sequence[str]) -> Expr:
     """The union of the ``options`` in UTF-8; the same text twice counts once, the
     empty text is allowed.
 
-    Raises SchemaError when there is none, or one is no text; its ``pointer`` is
-    ``choices[i]``.
+    Raises SchemaError when there is none, or one is no text (its ``pointer`` is
+    ``choices[i]``), LimitError when they are longer than MAX_BYTES in all.
     """
     if isinstance(options, (str, bytes)):
         raise SchemaError(
@@ -22,6 +25,8 @@ def choices(options: Sequence[str]) -> Expr:
             pointer="choices",
             hint="put it in a list",
         )
+    if not isinstance(options, (Sequence, Mapping)):
+        raise _no_list(options)
     items = list(options)
     if not items:
         raise SchemaError(
@@ -29,7 +34,38 @@ def choices(options: Sequence[str]) -> Expr:
             pointer="choices",
             hint="give at least one text",
         )
-    return r.union(*(_option(item, place) for place, item in enumerate(items)))
+    found: list[Expr] = []
+    left = MAX_BYTES
+    for place, item in enumerate(items):
+        left -= len(item) if isinstance(item, str) else 0
+        if left >= 0:
+            found.append(_option(item, place))
+            left -= _extra_bytes(item)
+        if left < 0:
+            raise LimitError(
+                f"the choices are longer than {MAX_BYTES:,} bytes in all",
+                what="bytes",
+                limit=MAX_BYTES,
+                hint="give fewer or shorter texts",
+            )
+    return r.union(*found)
+
+
+def _extra_bytes(text: str) -> int:
+    """How many bytes ``text`` has beyond one a character."""
+    return 0 if text.isascii() else len(text.encode()) - len(text)
+
+
+def _no_list(options: object) -> SchemaError:
+    if isinstance(options, EnumMeta):
+        message, hint = "an Enum", "pass the Enum as the schema, or a list of texts"
+    else:
+        message, hint = f"of type {type(options).__name__}", "pass a list of texts"
+    return SchemaError(
+        f"the choices are {message}, not a list of texts",
+        pointer="choices",
+        hint=hint,
+    )
 
 
 def _option(item: object, place: int) -> Expr:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import enum
+import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stcon.errors import SchemaError
+from stcon.errors import LimitError, SchemaError
 from stcon.machines.compile import compile_expr
-from stcon.syntax.choices import choices
+from stcon.syntax.choices import MAX_BYTES, choices
 from tests.oracles.expr_matcher import matches
 
 
@@ -65,3 +67,28 @@ def test_bad_choices(options: list[str], pointer: str, message: str) -> None:
         choices(options)
     assert caught.value.pointer == pointer
     assert message in caught.value.message or message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (itertools.count(), "of type count"),
+        ((text for text in ["a", "b"]), "of type generator"),
+        ({"a", "b"}, "of type set"),
+        (3, "of type int"),
+        (enum.Enum("colour", {"RED": "red"}, type=str), "pass the Enum as the schema"),
+    ],
+)
+def test_no_sequence(options: Any, message: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        choices(options)
+    assert caught.value.pointer == "choices" and message in str(caught.value)
+
+
+@pytest.mark.parametrize("letter", ["a", "é"])
+def test_total_length(letter: str) -> None:
+    half = letter * (MAX_BYTES // 2 // len(letter.encode()))
+    choices([half, half])
+    with pytest.raises(LimitError) as caught:
+        choices([half, half, "b"])
+    assert (caught.value.what, caught.value.limit) == ("bytes", MAX_BYTES)
