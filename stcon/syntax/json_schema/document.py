@@ -89,8 +89,8 @@ class Document:
         there is to it."""
         chain = [path]
         while self.index.is_alias(value):
+            self.report.saw("$ref", to_fragment((*path, "$ref")))
             path, target = self.index.resolve(value["$ref"], path)
-            self.report.saw("$ref")
             if isinstance(target, bool):
                 return TRUE_LITERAL if target else FALSE_LITERAL
             value = target

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Report:
-    """``enforced``: keywords that are; ``ignored``: pointers of annotations and
+    """``seen``: keywords with a row, and where; ``ignored``: pointers of annotations and
     unknown names; ``unenforced``: pointers the caller allowed to be left out."""
 
-    enforced: dict[str, None] = field(default_factory=dict)
+    seen: dict[str, dict[str, None]] = field(default_factory=dict)
     ignored: dict[str, None] = field(default_factory=dict)
     unenforced: dict[str, None] = field(default_factory=dict)
 
-    def saw(self, keyword: str) -> None:
-        """Notes an enforced keyword."""
-        self.enforced[keyword] = None
+    def saw(self, keyword: str, pointer: str) -> None:
+        """Notes a keyword that is enforced unless its pointer says otherwise."""
+        self.seen.setdefault(keyword, {})[pointer] = None
 
     def passed_over(self, pointer: str) -> None:
         """Notes an annotation."""
@@ -29,7 +29,14 @@ class Report:
     def as_dict(self) -> dict[str, list[str]]:
         """The report as JSON; keywords and pointers sorted."""
         return {
-            "enforced": sorted(self.enforced),
+            "enforced": sorted(filter(self._is_enforced, self.seen)),
             "ignored": sorted(self.ignored),
             "unenforced": sorted(self.unenforced),
         }
+
+    def _is_enforced(self, keyword: str) -> bool:
+        """Whether ``keyword`` is enforced in one place at least."""
+        return any(
+            pointer not in self.ignored and pointer not in self.unenforced
+            for pointer in self.seen[keyword]
+        )

@@ -92,7 +92,7 @@ def build(schema: Schema, document: Document) -> Parts:
         if row is None:
             _pass_over(at)
             continue
-        document.report.saw(keyword)
+        document.report.saw(keyword, at.pointer)
         formula = row.build(schema.value[keyword], at)
         if formula is not TRUE:
             for kind in row.kinds:
