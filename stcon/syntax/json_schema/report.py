@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Report:
-    """``seen``: keywords with a row, and where; ``ignored``: pointers of annotations and
-    unknown names; ``unenforced``: pointers the caller allowed to be left out."""
+    """``seen``: keywords with a row, and where; ``ignored``: pointers of annotations
+    and unknown names; ``unenforced``: pointers the caller allowed to be left out."""
 
     seen: dict[str, dict[str, None]] = field(default_factory=dict)
     ignored: dict[str, None] = field(default_factory=dict)

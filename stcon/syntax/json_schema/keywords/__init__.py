@@ -7,7 +7,6 @@ function; a name that has no row is an annotation, and is reported.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from stcon.syntax.json_schema.keywords import (
     string_kind,
 )
 from stcon.syntax.json_schema.names import ANNOTATIONS, CONTAINERS
+from stcon.syntax.json_schema.near_misses import near_miss, warn_caller
 from stcon.syntax.json_schema.values import ARRAY, KINDS, NUMBER, OBJECT, STRING
 
 
@@ -113,38 +113,14 @@ def _pass_over(at: Place) -> None:
     at.document.report.passed_over(at.pointer)
     if keyword in ANNOTATIONS or keyword.startswith("x-"):
         return
-    meant = _near_miss(keyword)
+    if keyword == "nullable":
+        if at.schema.value[keyword] is not False:
+            wanted = "use type: [..., 'null']"
+            warn_caller(f"{at.pointer}: nullable is OpenAPI: {wanted}")
+        return
+    meant = near_miss(keyword, _TABLE)
     if meant is not None:
-        warnings.warn(
+        warn_caller(
             f"{at.pointer}: unknown keyword {keyword!r} is ignored; "
-            f"did you mean {meant!r}?",
-            stacklevel=2,
+            f"did you mean {meant!r}?"
         )
-
-
-def _near_miss(keyword: str) -> str | None:
-    """The keyword that ``keyword`` is one slip away from, if there is one."""
-    if not 4 <= len(keyword) <= 24:
-        return None
-    for known in _TABLE:
-        if abs(len(known) - len(keyword)) <= 1 and _one_slip(keyword, known):
-            return known
-    return None
-
-
-def _one_slip(have: str, want: str) -> bool:
-    """Whether one letter is wrong, missing, extra or swapped with the next, or
-    the words differ in case only."""
-    if have.lower() == want.lower():
-        return True
-    start = 0
-    while start < min(len(have), len(want)) and have[start] == want[start]:
-        start += 1
-    rest_have, rest_want = have[start:], want[start:]
-    swapped = rest_have[:2] == rest_want[:2][::-1] and len(rest_have) > 1
-    return (
-        rest_have[1:] == rest_want[1:]
-        or rest_have[1:] == rest_want
-        or rest_have == rest_want[1:]
-        or (swapped and rest_have[2:] == rest_want[2:])
-    )

@@ -1,0 +1,62 @@
+"""Warnings of unknown keywords that look like slips of known ones.
+
+JSON Schema ignores what it does not know, so a mistyped keyword would be lost
+in silence.  A name is near a keyword when, in lower case and without ``_`` and
+``-``, it is one letter off, or shares four fifths of its letters in order.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_LENGTHS = range(4, 25)
+_ALIKE = 0.8
+
+
+def near_miss(keyword: str, known: Iterable[str]) -> str | None:
+    """The one of ``known`` that ``keyword`` is a slip of, if there is one."""
+    if len(keyword) not in _LENGTHS:
+        return None
+    folded = _folded(keyword)
+    words = {_folded(name): name for name in known}
+    slips = (word for word in words if _one_slip(folded, word))
+    found = [word for word in (folded,) if word in words] or list(slips)
+    found += get_close_matches(folded, words, 1, _ALIKE)
+    return words[found[0]] if found else None
+
+
+def warn_caller(message: str) -> None:
+    """Warns at the line of the first caller outside this package."""
+    package = __name__.partition(".")[0]
+    frame = sys._getframe()
+    level = 1
+    while frame.f_back is not None and _is_of(package, frame.f_globals):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, stacklevel=level)
+
+
+def _is_of(package: str, names: dict[str, object]) -> bool:
+    return str(names.get("__name__", "")).partition(".")[0] == package
+
+
+def _folded(word: str) -> str:
+    return word.lower().replace("_", "").replace("-", "")
+
+
+def _one_slip(have: str, want: str) -> bool:
+    """Whether one letter is wrong, missing, extra or swapped with the next."""
+    start = 0
+    while start < min(len(have), len(want)) and have[start] == want[start]:
+        start += 1
+    rest_have, rest_want = have[start:], want[start:]
+    swapped = rest_have[:2] == rest_want[:2][::-1] and len(rest_have) > 1
+    return (
+        rest_have[1:] == rest_want[1:]
+        or rest_have[1:] == rest_want
+        or rest_have == rest_want[1:]
+        or (swapped and rest_have[2:] == rest_want[2:])
+    )

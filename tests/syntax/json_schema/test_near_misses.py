@@ -1,0 +1,58 @@
+"""Warnings of mistyped keywords: which, and at whose line."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import pytest
+
+from stcon.syntax.json_schema import compile_schema
+
+
+def _warned(keyword: str, value: object = 1) -> list[warnings.WarningMessage]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        compile_schema({"type": "string", keyword: value})
+    return list(found)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "want"),
+    [
+        ("propertys", "properties"),
+        ("maxlen", "maxLength"),
+        ("min_length", "minLength"),
+        ("MIN-LENGTH", "minLength"),
+        ("maxitems", "maxItems"),
+        ("requierd", "required"),
+        ("tpye", "type"),
+        ("patern", "pattern"),
+        ("exclusiveMin", "exclusiveMinimum"),
+    ],
+)
+def test_slips(keyword: str, want: str) -> None:
+    (have,) = _warned(keyword)
+    assert f"#/{keyword}: unknown keyword" in str(have.message)
+    assert f"did you mean {want!r}?" in str(have.message)
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    ["title", "x-type", "discriminator", "enumNames", "propertyOrder", "order", "ui"],
+)
+def test_no_slips(keyword: str) -> None:
+    assert _warned(keyword) == []
+
+
+def test_nullable() -> None:
+    (have,) = _warned("nullable", True)
+    assert "nullable is OpenAPI: use type: [..., 'null']" in str(have.message)
+    assert _warned("nullable", False) == []
+
+
+def test_the_line_is_the_callers() -> None:
+    (have,) = _warned("maxlen")
+    lines, start = inspect.getsourcelines(_warned)
+    assert have.filename == __file__
+    assert "compile_schema(" in lines[have.lineno - start]
