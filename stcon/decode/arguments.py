@@ -50,7 +50,8 @@ def read_history(tokens: Any) -> bytes:
             hint="pass constraints to mlx_lm, which calls them with one row each",
         )
     if history.itemsize != WIDTH:
-        if history.min() < 0 or history.max() >= 1 << 31:
+        # One reduction instead of two, 4 µs each: the union of all bits.
+        if not 0 <= int(np.bitwise_or.reduce(history)) < 1 << 31:
             raise HistoryError(
                 "a history holds numbers that are no token ids", position=0
             )
