@@ -32,6 +32,8 @@ def run(arguments: Sequence[str]) -> int:
     """The exit status; writes the table to stdout."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    if options.clock != "wall" and options.bench != "compile":
+        parser.error(f"--clock {options.clock}: reading it takes as long as a step")
     progress = Progress()
     try:
         result = _measure(options, progress)
@@ -81,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         "--clock",
         choices=list(CLOCKS),
         default="wall",
-        help="cpu: time computed, where the machine does other work (default: wall)",
+        help="of compile; cpu: time computed, where the machine does other work",
     )
     add("--schema", choices=[c.name for c in cases()], action="append", help="only it")
     add("--rounds", metavar="N", type=_positive, default=5, help="default: 5")

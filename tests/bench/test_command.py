@@ -118,6 +118,7 @@ _WRONG = {
     "no tokenizer": ([], "tests.assets"),
     "no such file": (["--vocab", "nowhere/tokenizer.json"], "nowhere"),
     "no rounds": (["--vocab", "x", "--rounds", "0"], "at least 1"),
+    "a clock too slow": (["--vocab", "x", "--clock", "cpu"], "as long as a step"),
     "no such peer": (["--vocab", "x", "--peer", "other"], "other"),
 }
 
