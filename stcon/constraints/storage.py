@@ -1,9 +1,9 @@
 """Constraints on disk: one file, checked whole before anything is believed.
 
-Layout: a line of JSON (SHA-256 of the rest), a line of JSON (format number, kind,
-vocabulary fingerprint, notes), then a numpy ``.npz``.  A file is written beside its
-place and moved there, so a reader never meets half of one.  The seal tells damage from what stcon
-wrote; it does not tell who wrote it: load files you trust.
+Layout: a line with the SHA-256 of the rest, a line of JSON (format number, kind,
+vocabulary fingerprint, notes), a numpy ``.npz``.  A file is written beside its
+place and moved there, so a reader never meets half of one.  The seal tells
+damage from what stcon wrote, not who wrote it: load files you trust.
 """
 
 from __future__ import annotations
