@@ -28,7 +28,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Cell]], left: int = 1) ->
 
 
 def shown(cell: Cell) -> str:
-    """A number with three digits that count; other things as they are."""
+    """A number with two or more digits that count; other things as they are."""
     if cell is None:
         return "-"
     if isinstance(cell, str):
@@ -37,7 +37,7 @@ def shown(cell: Cell) -> str:
         return f"{cell:,}"
     if cell >= 100:
         return f"{cell:,.0f}"
-    return f"{cell:.3g}" if cell < 1 else f"{cell:.1f}"
+    return f"{cell:.2g}" if cell < 1 else f"{cell:.1f}"
 
 
 class Progress:

@@ -117,7 +117,7 @@ def test_the_table_is_aligned() -> None:
     have = table(["name", "ms"], [["a", 1.25], ["long", None], ["b", 1234]])
     want = "name     ms\n-----------\na       1.2\nlong      -\nb     1,234"
     assert have == want
-    assert [shown(x) for x in (0.1234, 12.34, 123.4)] == ["0.123", "12.3", "123"]
+    assert [shown(x) for x in (0.1234, 12.34, 123.4)] == ["0.12", "12.3", "123"]
 
 
 def test_summaries() -> None:
