@@ -13,7 +13,7 @@ from typing import Any
 
 from stcon.bench.engines import PEERS, open_peers
 from stcon.bench.machine import machine, versions
-from stcon.bench.schemas import cases
+from stcon.bench.cases import cases
 from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Progress
 from stcon.bench.timing import CLOCKS

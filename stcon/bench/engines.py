@@ -15,7 +15,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from stcon.bench.machine import installed
-from stcon.bench.schemas import Schema
+from stcon.bench.cases import Schema
 from stcon.bench.timing import Clock
 from stcon.bench.tokenizer import Tokens
 from stcon.errors import StconError

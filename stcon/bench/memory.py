@@ -15,7 +15,7 @@ from typing import Any
 
 from stcon.bench.engines import Engine, Refused
 from stcon.bench.machine import give_back_free_memory, resident_bytes
-from stcon.bench.schemas import Case
+from stcon.bench.cases import Case
 from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Cell, Progress, table
 from stcon.bench.timing import timed

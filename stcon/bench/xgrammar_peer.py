@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stcon.bench.bitmasks import BitmaskEngine
 from stcon.bench.engines import Refused
-from stcon.bench.schemas import Schema
+from stcon.bench.cases import Schema
 from stcon.bench.timing import Clock
 from stcon.bench.tokenizer import Tokens
 
