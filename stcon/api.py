@@ -31,6 +31,8 @@ def constrain(
     choices: Sequence[str] | None = None,
     whitespace: str = "compact",
     escapes: str = "usual",
+    key_order: str = "declared",
+    max_sets: int = 4096,
     allow_unenforced: Collection[str] = (),
     eos_token_ids: Sequence[int] | None = None,
     limits: Limits | None = None,
@@ -51,6 +53,9 @@ def constrain(
     ``tokenizers.Tokenizer`` (with ``eos_token_ids``) or a ``Vocabulary``.
     ``whitespace`` (``"compact"``, ``"bounded"``, ``"pretty"``, ``"free"``) and
     ``escapes`` (``"usual"``, ``"any"``, ``"canonical"``): how JSON may be written.
+    ``key_order``: ``"declared"``, or ``"any"`` for keys in any order (2**n states for
+    n keys).  ``max_sets``: most states of one object or array that must remember
+    which keys or items were written.
     ``allow_unenforced``: names of keywords that may stay without effect.
     ``limits``: bounds of the compile.  ``depth``: how deep a format that contains
     itself may nest.  ``path``: ``"host"`` or ``"traced"``
@@ -73,6 +78,9 @@ def constrain(
         choices,
         whitespace=whitespace,
         escapes=escapes,
+        key_order=key_order,
+        max_sets=max_sets,
+        work=meter.work,
         allow_unenforced=frozenset(allow_unenforced),
     )
     made = _make(rules, vocabulary, meter, depth, path, notes)

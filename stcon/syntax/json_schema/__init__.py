@@ -13,7 +13,7 @@ of keywords.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from stcon.syntax.json_schema.alternatives import Expander
@@ -22,6 +22,7 @@ from stcon.syntax.json_schema.goals import goal
 from stcon.syntax.json_schema.keywords import build
 from stcon.syntax.json_schema.layout import layout
 from stcon.syntax.json_schema.load import load
+from stcon.syntax.json_schema.options import MAX_SETS, Options, unmetered
 from stcon.syntax.json_schema.plan import Plan
 from stcon.syntax.json_schema.unsatisfiable import no_value
 from stcon.syntax.json_schema.writer import Writer
@@ -47,9 +48,11 @@ def compile_schema(
     escapes: str = "usual",
     key_order: str = "declared",
     allow_unenforced: Collection[str] = frozenset(),
+    max_sets: int = MAX_SETS,
     max_blanks: int = 16,
     indent: int = 2,
     recursion: bool = True,
+    work: Callable[[int], None] = unmetered,
 ) -> CompiledSchema:
     """The rules of the JSON texts that ``schema`` accepts, and a report.
 
@@ -57,21 +60,23 @@ def compile_schema(
     (pydantic models, dataclasses, TypedDicts, Literals, Enums, annotations).
     ``whitespace``: ``"compact"``, ``"bounded"`` (``max_blanks`` in a run),
     ``"free"`` or ``"pretty"`` (``indent``).  ``escapes``: spellings of characters
-    in strings, see ``encode.json_string``.  ``key_order``: ``"declared"``.
+    in strings, see ``encode.json_string``.  ``key_order``: ``"declared"``
+    or ``"any"``.  ``max_sets``: states of one object or array that remembers sets
+    of keys or items.
     ``allow_unenforced``: keywords, or ``"format:name"``, that may be left out.
     ``recursion``: whether rules may call themselves; if not, values that nest
-    without bound are refused.
+    without bound are refused.  ``work`` is told of steps of about 10 µs before they
+    are taken, and may raise.
 
     Raises SchemaError for schemas that are broken, empty or not enforceable,
     LimitError for those that combine in too many ways.  Cost: about 0.1 ms a
     field.
     """
-    if key_order != "declared":
-        raise ValueError(f'key_order is "declared", not {key_order!r}')
+    options = Options.of(key_order, max_sets, work)
     spaces = layout(whitespace, max_blanks, indent)
     document = Document.of(load(_plain(schema)), build, frozenset(allow_unenforced))
     root = goal([document.literal((), document.root)])
-    plan = Plan(root, Expander(document))
+    plan = Plan(root, Expander(document, options))
     if not plan.is_reachable(root):
         raise no_value(plan, document, root)
     rules = Writer(plan, document, spaces, escapes, recursion).rules(root)

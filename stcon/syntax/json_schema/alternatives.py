@@ -22,6 +22,7 @@ from stcon.syntax.json_schema.formula import Fact, Formula, TypeIn
 from stcon.syntax.json_schema.goals import NOTHING, Goal
 from stcon.syntax.json_schema.numbers import NumberShape, merge_numbers
 from stcon.syntax.json_schema.object_shape import ObjectShape, merge_objects
+from stcon.syntax.json_schema.options import Options
 from stcon.syntax.json_schema.strings import StringShape, merge_strings
 from stcon.syntax.json_schema.values import ARRAY, KINDS, NUMBER, STRING
 
@@ -36,8 +37,9 @@ _MAX_LOOKAHEAD = 8
 class Expander:
     """Shapes of goals of one document, each found once."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, options: Options | None = None) -> None:
         self.document = document
+        self.options = options or Options()
         self.judge = Judge(document)
         self._shapes: dict[tuple[frozenset[int], str], tuple[Shape, ...]] = {}
         self._empty: dict[frozenset[int], bool] = {}
@@ -131,6 +133,7 @@ class Expander:
     def spend(self, steps: int) -> None:
         """Counts work; raises LimitError when it is too much altogether."""
         self._steps += steps
+        self.options.work(steps)
         if self._steps > MAX_STEPS:
             raise LimitError(
                 "the anyOf, oneOf, if and not of this schema combine in more than "

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING
 
-from stcon.errors import LimitError
 from stcon.syntax.json_schema.arrays import ArrayShape, Contains
 from stcon.syntax.json_schema.goals import Goal, goal
-from stcon.syntax.json_schema.object_shape import MAX_SETS
 from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, star, union
 
 if TYPE_CHECKING:
@@ -95,19 +93,19 @@ class _Machine:
     def _explore(self) -> dict[State, list[tuple[Expr, State]]]:
         start = (0, (0,) * len(self._shape.contains))
         found: dict[State, list[tuple[Expr, State]]] = {}
+        options = self._writer.plan.expander.options
         todo = [start]
         while todo:
             state = todo.pop()
             if state not in found:
                 found[state] = list(self.moves(state))
                 todo.extend(after for _, after in found[state])
-            if len(found) > MAX_SETS:
-                raise LimitError(
-                    f"counting the items of contains takes more than {MAX_SETS:,} "
-                    "states",
-                    what="states",
-                    limit=MAX_SETS,
-                    hint="lower minContains, maxContains, minItems or maxItems",
+                options.work(len(found[state]))
+            if len(found) > options.max_sets:
+                raise options.too_many_sets(
+                    self._shape.contains[0].place,
+                    "counting items",
+                    "lower minContains, maxContains, minItems or maxItems",
                 )
         return found
 

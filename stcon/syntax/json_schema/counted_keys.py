@@ -9,89 +9,28 @@ a demand comes last, where no repetition can take its place.
 
 from __future__ import annotations
 
-from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from stcon.errors import LimitError
-from stcon.syntax.json_schema.document import TRUE_LITERAL
-from stcon.syntax.json_schema.goals import Goal, goal
-from stcon.syntax.json_schema.object_shape import MAX_SETS, FreeKeys, ObjectShape
-from stcon.syntax.json_schema.objects import Matching, Others, SomeName, SomeValue
-from stcon.syntax.json_schema.pairs import (
-    Pair,
-    free_key,
-    free_pairs,
-    named_pair,
-    named_pairs,
+from stcon.syntax.json_schema.demands import (
+    Met,
+    pair_texts,
+    too_many_keys,
+    witness_texts,
 )
+from stcon.syntax.json_schema.object_shape import ObjectShape
+from stcon.syntax.json_schema.pairs import Pair, free_pairs, named_pairs
 from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, repeat, union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from stcon.syntax.json_schema.evaluate import Judge
     from stcon.syntax.json_schema.writer import Writer
 
-Met = frozenset[int]
 State = tuple[int, Met]
-
-
-def demanded_goals(shape: ObjectShape, judge: Judge) -> Iterator[Goal]:
-    """The goals of values that are to meet demands, beside the plain ones."""
-    for name, wanted in shape.names.items():
-        yield from (value for value, _ in _ways(shape, name, wanted, judge))
-    for fact in shape.some:
-        for free in shape.free:
-            value = _witness_goal(fact, free)
-            if value is not None:
-                yield value
 
 
 def counted_keys(shape: ObjectShape, writer: Writer, depth: int) -> tuple[bool, Expr]:
     """Whether there may be no key, and the texts of one pair or more."""
     machine = _Machine(shape, writer, depth)
     return machine.can_end(0, frozenset()), machine.first_pairs()
-
-
-def _ways(
-    shape: ObjectShape, name: str, wanted: Goal, judge: Judge
-) -> Iterator[tuple[Goal, Met]]:
-    """The ways a named pair can be written: the goal of its value, and the
-    demands it is taken to meet."""
-    met: set[int] = set()
-    by_value: list[int] = []
-    for place, fact in enumerate(shape.some):
-        if isinstance(fact, SomeName):
-            if judge.holds(fact.literal, name):
-                met.add(place)
-        elif fact.keys.has(name, judge):
-            if fact.literal == TRUE_LITERAL or fact.literal in wanted:
-                met.add(place)
-            else:
-                by_value.append(place)
-    sizes = range(len(by_value) + 1)
-    for chosen in chain(*(combinations(by_value, size) for size in sizes)):
-        literals = [shape.some[place].literal for place in chosen]
-        yield goal([*wanted, *literals]), frozenset(met | set(chosen))
-
-
-def _witness_goal(fact: SomeValue | SomeName, free: FreeKeys) -> Goal | None:
-    """The goal of the value of a key of ``free`` that meets ``fact``; None when
-    such a key cannot."""
-    if isinstance(fact, SomeName):
-        return free.value
-    return goal([*free.value, fact.literal]) if _cases(fact, free) else None
-
-
-def _cases(fact: SomeValue, free: FreeKeys) -> FreeKeys | None:
-    """The keys of ``free`` of which ``fact`` speaks."""
-    keys = fact.keys
-    if isinstance(keys, Matching):
-        kept = [case for case in free.cases if keys.pattern in case[0]]
-    else:
-        assert isinstance(keys, Others)
-        kept = [c for c in free.cases if not any(p in c[0] for p in keys.patterns)]
-    return FreeKeys(tuple(kept), free.value) if kept else None
 
 
 class _Machine:
@@ -103,19 +42,10 @@ class _Machine:
         self._free = free_pairs(shape, writer, depth)
         self._all = frozenset(range(len(shape.some)))
         self._comma = writer.layout.comma(depth)
-        self._texts_of = {id(p): list(self._texts(p)) for p in self._pairs}
+        self._texts_of = {
+            id(p): list(pair_texts(shape, p, writer, depth)) for p in self._pairs
+        }
         self._cap = shape.least if shape.most is None else shape.most
-        self._check_size()
-
-    def _check_size(self) -> None:
-        counts = min(self._cap, len(self._pairs)) + 1
-        if len(self._pairs) * counts << len(self._all) > MAX_SETS:
-            raise LimitError(
-                f"counting {len(self._pairs)} keys takes more than {MAX_SETS:,} states",
-                what="states",
-                limit=MAX_SETS,
-                hint="drop minProperties, maxProperties or not, or use fewer keys",
-            )
 
     def can_end(self, count: int, met: Met) -> bool:
         """Whether the object may end after ``count`` pairs."""
@@ -142,16 +72,10 @@ class _Machine:
     def _within(self, count: int) -> bool:
         return self._shape.most is None or count <= self._shape.most
 
-    def _texts(self, pair: Pair) -> Iterator[tuple[Expr, Met]]:
-        """The texts of a named pair, with the demands each meets."""
-        judge = self._writer.judge
-        for wanted, met in _ways(self._shape, pair.name, pair.value, judge):
-            value = self._writer.value(wanted, self._depth)
-            yield named_pair(pair.name, value, self._writer), met
-
     def _reached(self) -> list[set[State]]:
         """Per number of named pairs behind, the states that can be."""
         levels: list[set[State]] = [{(0, frozenset())}]
+        options, total = self._writer.plan.expander.options, 1
         for pair in self._pairs:
             reached = set() if pair.is_required else set(levels[-1])
             meets = [met for _, met in self._texts_of[id(pair)]]
@@ -159,6 +83,10 @@ class _Machine:
                 if self._within(count + 1):
                     reached |= {(self._capped(count + 1), met | m) for m in meets}
             levels.append(reached)
+            options.work(len(reached) * len(meets) // 4)
+            total += len(reached)
+            if total > options.max_sets:
+                raise too_many_keys(self._shape, options)
         return levels
 
     def _tails(self) -> list[dict[State, Expr]]:
@@ -220,7 +148,9 @@ class _Machine:
         again = concat(self._comma, free)
         if not missing:
             return concat(before, free, repeat(again, max(0, need - 1), rest))
-        witness = self._witness(shape.some[missing[0]])
+        witness = witness_texts(
+            shape, shape.some[missing[0]], self._writer, self._depth
+        )
         if witness is EMPTY:
             return EMPTY
         alone = concat(before, witness) if need <= 1 else EMPTY
@@ -229,20 +159,3 @@ class _Machine:
         between = repeat(again, max(0, need - 2), None if rest is None else rest - 1)
         many = concat(before, free, between, self._comma, witness)
         return union(alone, many)
-
-    def _witness(self, fact: SomeValue | SomeName) -> Expr:
-        """The pairs, not named, that meet ``fact``."""
-        found: list[Expr] = []
-        for free in self._shape.free:
-            wanted = _witness_goal(fact, free)
-            if wanted is None:
-                continue
-            value = self._writer.value(wanted, self._depth)
-            if isinstance(fact, SomeName):
-                key = free_key(self._shape, free, self._writer, (fact.literal,))
-            else:
-                kept = _cases(fact, free)
-                assert kept is not None
-                key = free_key(self._shape, kept, self._writer)
-            found.append(concat(key, self._writer.layout.colon, value))
-        return union(*found)

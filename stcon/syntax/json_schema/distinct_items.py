@@ -11,7 +11,6 @@ from stcon.syntax.json_schema.arrays import ArrayShape
 from stcon.syntax.json_schema.constant_texts import constant_expr
 from stcon.syntax.json_schema.constants import Constants
 from stcon.syntax.json_schema.goals import Goal
-from stcon.syntax.json_schema.object_shape import MAX_SETS
 from stcon.syntax.json_schema.plan import array_parts
 from stcon.syntax.json_schema.values import identity
 from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, union
@@ -51,6 +50,7 @@ class _Machine:
         self._shape = shape
         self._writer = writer
         self._depth = depth
+        self._options = writer.plan.expander.options
         self._values: dict[Goal, dict[Hashable, Any]] = {}
         self._texts: dict[Hashable, Expr] = {}
 
@@ -115,17 +115,16 @@ class _Machine:
                 after = used | {key}
                 if after in found:
                     continue
-                if len(found) >= MAX_SETS:
+                self._options.work(1)
+                if len(found) >= self._options.max_sets:
                     raise self._too_many()
                 found[after] = self._moves(after)
                 todo.append(after)
         return found
 
     def _too_many(self) -> LimitError:
-        return LimitError(
-            f"uniqueItems over {len(self.values(0))} values takes more than "
-            f"{MAX_SETS:,} sets",
-            what="states",
-            limit=MAX_SETS,
-            hint="lower maxItems, or pass allow_unenforced={'uniqueItems'}",
+        return self._options.too_many_sets(
+            self._shape.unique[0].place,
+            f"remembering which of {len(self.values(0))} values were written",
+            "lower maxItems, pass allow_unenforced={'uniqueItems'}",
         )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from stcon.errors import LimitError
 from stcon.syntax.json_schema.constants import Constants
-from stcon.syntax.json_schema.document import TRUE_LITERAL
+from stcon.syntax.json_schema.document import TRUE_LITERAL, Place
 from stcon.syntax.json_schema.formula import Fact
 from stcon.syntax.json_schema.goals import ANYTHING, NOTHING, Goal, goal
 from stcon.syntax.json_schema.objects import (
@@ -28,8 +27,6 @@ from stcon.syntax.json_schema.values import STRING
 if TYPE_CHECKING:
     from stcon.syntax.json_schema.alternatives import Expander
 
-MAX_SETS = 4096
-
 Case = tuple[tuple[Pattern, ...], tuple[Pattern, ...]]
 
 
@@ -47,7 +44,8 @@ class FreeKeys:
 class ObjectShape:
     """Objects: goals of the keys that are named, in the order they are written;
     those that must be there; goals of all other keys, and of their names;
-    number of keys; facts that some key must meet."""
+    number of keys; facts that some key must meet; ``place``: a keyword to name
+    in errors."""
 
     names: dict[str, Goal]
     required: frozenset[str] = frozenset()
@@ -57,6 +55,7 @@ class ObjectShape:
     most: int | None = None
     some: tuple[SomeValue | SomeName, ...] = ()
     count: KeyCount | None = None
+    place: Place | None = None
 
 
 @dataclass(slots=True)
@@ -95,13 +94,22 @@ def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
     return ObjectShape(
         goals,
         frozenset(found.required),
-        () if finite is not None else _free_keys(found),
+        () if finite is not None else _free_keys(found, expander),
         keys,
         0 if found.least <= needed else found.least,
         found.most,
         _strongest(found.some),
         found.count,
+        _place(facts, found),
     )
+
+
+def _place(facts: list[Fact], found: _Sorted) -> Place:
+    """The keyword to name where the object is too much: one that counts or
+    demands, else one that names keys."""
+    counts = [f for f in facts if isinstance(f, KeyCount)]
+    named = [f for f in facts if isinstance(f, Values) and isinstance(f.keys, Named)]
+    return [*counts, *found.some, *named, *facts][0].place
 
 
 def _sorted(facts: list[Fact]) -> _Sorted:
@@ -160,11 +168,11 @@ def _finite_keys(keys: Goal, expander: Expander) -> list[str] | None:
     return [v for shape in shapes if isinstance(shape, Constants) for v in shape.values]
 
 
-def _free_keys(found: _Sorted) -> tuple[FreeKeys, ...]:
+def _free_keys(found: _Sorted, expander: Expander) -> tuple[FreeKeys, ...]:
     """All keys that are not named, split by the patterns they match."""
     patterns = _patterns(found)
     cases: dict[Goal, list[Case]] = {}
-    for chosen in _overlaps(patterns):
+    for chosen in _overlaps(patterns, expander):
         value = goal(f.literal for f in found.wide if _applies(f, chosen))
         if value != NOTHING:
             others = tuple(p for p in patterns if p not in chosen)
@@ -172,7 +180,9 @@ def _free_keys(found: _Sorted) -> tuple[FreeKeys, ...]:
     return tuple(FreeKeys(tuple(found), value) for value, found in cases.items())
 
 
-def _overlaps(patterns: list[Pattern]) -> list[tuple[Pattern, ...]]:
+def _overlaps(
+    patterns: dict[Pattern, Place], expander: Expander
+) -> list[tuple[Pattern, ...]]:
     """The sets of patterns that one key may match, as far as can be seen."""
     found: list[tuple[Pattern, ...]] = [()]
     for pattern in patterns:
@@ -181,12 +191,12 @@ def _overlaps(patterns: list[Pattern]) -> list[tuple[Pattern, ...]]:
             for chosen in found
             if not any(are_apart(pattern.language, p.language) for p in chosen)
         ]
-        if len(found) > MAX_SETS:
-            raise LimitError(
-                f"{len(patterns)} patterns may overlap in more than {MAX_SETS:,} ways",
-                what="states",
-                limit=MAX_SETS,
-                hint="use fewer patternProperties in one object, or let them begin "
+        expander.spend(len(found) // 8)
+        if len(found) > expander.options.max_sets:
+            raise expander.options.too_many_sets(
+                patterns[pattern],
+                f"the overlap of {len(patterns)} patterns",
+                "use fewer patternProperties in one object, or let them begin "
                 "differently",
             )
     return found
@@ -218,16 +228,18 @@ def _implies(one: SomeValue | SomeName, other: SomeValue | SomeName) -> bool:
     return one.keys == other.keys or other.keys == Others(frozenset(), ())
 
 
-def _patterns(found: _Sorted) -> list[Pattern]:
-    seen: dict[Pattern, None] = {}
+def _patterns(found: _Sorted) -> dict[Pattern, Place]:
+    """The patterns, and where each is from."""
+    seen: dict[Pattern, Place] = {}
     for fact in [*found.wide, *found.some]:
         if isinstance(fact, SomeName):
             continue
         if isinstance(fact.keys, Matching):
-            seen[fact.keys.pattern] = None
+            seen[fact.keys.pattern] = fact.place
         elif isinstance(fact.keys, Others):
-            seen.update(dict.fromkeys(fact.keys.patterns))
-    return list(seen)
+            for pattern in fact.keys.patterns:
+                seen.setdefault(pattern, fact.place)
+    return seen
 
 
 def _applies(fact: Values, chosen: tuple[Pattern, ...]) -> bool:

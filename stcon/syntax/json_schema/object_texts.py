@@ -18,6 +18,7 @@ from stcon.syntax.json_schema.constant_texts import in_brackets
 from stcon.syntax.json_schema.counted_keys import counted_keys
 from stcon.syntax.json_schema.object_shape import ObjectShape
 from stcon.syntax.json_schema.pairs import Pair, free_pairs, named_pairs
+from stcon.syntax.json_schema.unordered_keys import unordered_keys
 from stcon.syntax.rules import EMPTY, Expr, concat, optional, star, union
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 def object_expr(shape: ObjectShape, writer: Writer, depth: int) -> Expr:
     """The texts of the objects of ``shape``."""
     layout = writer.layout
-    if shape.least or shape.most is not None or shape.some:
+    if writer.plan.expander.options.any_order and shape.names:
+        has_none, inside = unordered_keys(shape, writer, depth)
+    elif shape.least or shape.most is not None or shape.some:
         has_none, inside = counted_keys(shape, writer, depth)
     else:
         pairs = named_pairs(shape, writer, depth)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from stcon.syntax.json_schema.alternatives import Expander, Shape
 from stcon.syntax.json_schema.arrays import ArrayShape
 from stcon.syntax.json_schema.counted_items import item_goals
-from stcon.syntax.json_schema.counted_keys import demanded_goals
+from stcon.syntax.json_schema.demands import demanded_goals
 from stcon.syntax.json_schema.goals import Goal
 from stcon.syntax.json_schema.object_shape import ObjectShape
 
@@ -48,7 +48,7 @@ class Plan:
             yield from shape.names.values()
             yield from (free.value for free in shape.free)
             if shape.some:
-                yield from demanded_goals(shape, self.expander.judge)
+                yield from demanded_goals(shape, self.expander)
 
     def _reach(self) -> None:
         """Adds goals whose shapes need reached goals only, until none is new."""

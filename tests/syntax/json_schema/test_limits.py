@@ -80,3 +80,67 @@ def expr_nodes(root: Expr) -> set[Expr]:
         todo += [part for part in parts if part not in seen]
         seen.update(parts)
     return seen
+
+
+LETTERS = "abcdefghij"
+
+# Each takes more than 100 sets and less than 4,096.
+SETS: list[tuple[dict[str, Any], str, str]] = [
+    (
+        {"type": "array", "items": {"enum": list(LETTERS)}, "uniqueItems": True},
+        "#/uniqueItems",
+        "allow_unenforced",
+    ),
+    (
+        {"type": "array", "contains": {"const": 1}, "minContains": 20, "minItems": 20},
+        "#/contains",
+        "minContains",
+    ),
+    (
+        {"properties": {f"k{n}": {} for n in range(26)}, "minProperties": 12,
+         "additionalProperties": False},
+        "#/minProperties",
+        "use fewer keys",
+    ),
+    (
+        {"patternProperties": {c: {} for c in LETTERS}},
+        "#/patternProperties",
+        "patternProperties",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "pointer", "hint"), SETS)
+def test_sets_are_bounded_by_an_option(
+    schema: dict[str, Any], pointer: str, hint: str
+) -> None:
+    inside = {"properties": {"x": schema}}
+    compile_schema(inside)
+    with pytest.raises(LimitError) as caught:
+        compile_schema(inside, max_sets=100)
+    assert caught.value.limit == 100 and caught.value.what == "states"
+    where = pointer.replace("#", "#/properties/x")
+    for part in (where, pointer[2:], "100 sets", "max_sets", hint):
+        assert part in str(caught.value)
+    compile_schema(inside, max_sets=5_000)
+
+
+def test_work_is_told_of_every_step() -> None:
+    """The caller's clock can stop a compile, whichever part takes long."""
+
+    class _Stop(Exception):
+        pass
+
+    def work(amount: int) -> None:
+        nonlocal left
+        assert amount >= 0
+        left -= amount
+        if left < 0:
+            raise _Stop
+
+    wide = {"properties": {f"k{n}": {} for n in range(11)}}
+    slow = [(schema, "declared") for schema, _, _ in SETS]
+    for schema, order in [*slow, (_one_of(60), "declared"), (wide, "any")]:
+        left = 60
+        with pytest.raises(_Stop):
+            compile_schema(schema, key_order=order, work=work)
