@@ -23,6 +23,7 @@ from stcon.syntax.json_schema.goals import NOTHING, Goal
 from stcon.syntax.json_schema.numbers import NumberShape, merge_numbers
 from stcon.syntax.json_schema.object_shape import ObjectShape, merge_objects
 from stcon.syntax.json_schema.options import Options
+from stcon.syntax.json_schema.signatures import Signatures
 from stcon.syntax.json_schema.strings import StringShape, merge_strings
 from stcon.syntax.json_schema.values import ARRAY, KINDS, NUMBER, STRING
 
@@ -41,8 +42,10 @@ class Expander:
         self.document = document
         self.options = options or Options()
         self.judge = Judge(document)
+        self.signatures = Signatures(document)
         self._shapes: dict[tuple[frozenset[int], str], tuple[Shape, ...]] = {}
         self._empty: dict[frozenset[int], bool] = {}
+        self._exclude: dict[tuple[int, int, str], bool] = {}
         self._depth = 0
         self._steps = 0
         self._blamed: Formula | None = None
@@ -126,9 +129,19 @@ class Expander:
             self._empty[key] = known
         return known
 
-    def exclude(self, one: int, other: int) -> bool:
-        """Whether a quick look shows that no value satisfies both literals."""
-        return self.is_surely_empty((one, other))
+    def exclude(self, one: int, other: int, kind: str) -> bool:
+        """Whether a quick look shows that no value of ``kind`` satisfies both
+        literals."""
+        key = (min(one, other), max(one, other), kind)
+        known = self._exclude.get(key)
+        if known is None:
+            if self._depth >= _MAX_LOOKAHEAD:
+                return False
+            self._depth += 1
+            self._exclude[key] = False
+            known = self._exclude[key] = not self._may_be((one, other), kind)
+            self._depth -= 1
+        return known
 
     def spend(self, steps: int) -> None:
         """Counts work; raises LimitError when it is too much altogether."""

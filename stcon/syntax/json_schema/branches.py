@@ -18,6 +18,8 @@ from stcon.syntax.json_schema.formula import (
     TypeIn,
     negate,
 )
+from stcon.syntax.json_schema.objects import Required
+from stcon.syntax.json_schema.signatures import rivals
 from stcon.syntax.json_schema.values import BOOLEAN, NULL
 
 if TYPE_CHECKING:
@@ -63,8 +65,10 @@ class Branch:
     def add(self, formulas: Iterable[Formula]) -> bool:
         """Whether the branch lives on when all ``formulas`` hold too."""
         todo = list(formulas)[::-1]
-        while todo:
-            formula = todo.pop()
+        last: list[Formula] = []
+        while todo or last:
+            # oneOf waits: the keys that must be there tell alternatives apart
+            formula = todo.pop() if todo else last.pop(0)
             self._expander.spend(1)
             if self.values is not None:
                 alive = self._keep(formula)
@@ -76,7 +80,10 @@ class Branch:
             elif isinstance(formula, AnyOf):
                 alive = self._add_choice(formula.items, todo)
             elif isinstance(formula, OneOf):
-                alive = self._add_choice(self._exactly_one(formula), todo)
+                if todo:
+                    last.append(formula)
+                    continue
+                alive = self._add_choice(self._alternatives(formula), todo)
             elif isinstance(formula, TypeIn):
                 rest = formula.on(self.kind)
                 todo.append(rest)
@@ -136,17 +143,36 @@ class Branch:
             self.choices.append(Choice(tuple(kept), denied))
         return bool(kept)
 
-    def _exactly_one(self, formula: OneOf) -> tuple[Formula, ...]:
-        """One literal holds and no other; those that cannot hold beside it
-        anyway are not mentioned."""
+    def _alternatives(self, formula: OneOf) -> tuple[Formula, ...]:
+        """One literal holds and no other, or (without ``sign``) none or two;
+        those that cannot hold together anyway are not mentioned."""
+        known, kind = self._expander.signatures, self.kind
+        found = [(n, s) for n in formula.items if (s := known.of(n, kind)) is not None]
+        items = [literal for literal, _ in found]
+        self._expander.spend(len(formula.items))
+        near = rivals([signature for _, signature in found], self._required_keys())
+        self._expander.spend(sum(map(len, near)))
         exclude = self._expander.exclude
-        found: list[Formula] = []
-        self._expander.spend(len(formula.items) ** 2)
-        for place, one in enumerate(formula.items):
-            others = (*formula.items[:place], *formula.items[place + 1 :])
-            denied = [-other for other in others if not exclude(one, other)]
-            found.append(All((one, *denied)))
-        return tuple(found)
+        rival = [
+            [n for n in places if not exclude(one, items[n], kind)]
+            for one, places in zip(items, near, strict=True)
+        ]
+        if formula.sign:
+            return tuple(
+                All((one, *(-items[n] for n in places)))
+                for one, places in zip(items, rival, strict=True)
+            )
+        pairs = [
+            All((items[m], items[n]))
+            for m, places in enumerate(rival)
+            for n in places
+            if m < n
+        ]
+        return (All(tuple(-item for item in items)), *pairs)
+
+    def _required_keys(self) -> frozenset[str | None]:
+        """The keys that must be there."""
+        return frozenset(f.name for f in self.facts if isinstance(f, Required))
 
     def _add_fact(self, fact: Fact) -> bool:
         if not isinstance(fact, Among):

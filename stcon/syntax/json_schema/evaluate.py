@@ -56,7 +56,8 @@ class Judge:
         if isinstance(formula, AnyOf):
             return any([self.holds(item, value) for item in formula.items])
         if isinstance(formula, OneOf):
-            return sum([self.holds(item, value) for item in formula.items]) == 1
+            count = sum([self.holds(item, value) for item in formula.items])
+            return (count == 1) == formula.sign
         if isinstance(formula, TypeIn):
             return self.holds(formula.on(kind_of(value)), value)
         return formula.holds(value, self)

@@ -17,7 +17,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from stcon.syntax.json_schema.values import NUMBER, is_integer
@@ -43,9 +42,10 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneOf:
-    """Exactly one of the literals holds."""
+    """Exactly one of the literals holds (``sign``), or none or several do."""
 
     items: tuple[int, ...]
+    sign: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,13 +120,7 @@ def negate(formula: Formula) -> Formula:
     if isinstance(formula, AnyOf):
         return All(tuple(negate(item) for item in formula.items))
     if isinstance(formula, OneOf):
-        return _not_exactly_one(formula.items)
+        return OneOf(formula.items, not formula.sign)
     if isinstance(formula, TypeIn):
         return TypeIn(formula.names, formula.place, not formula.sign)
     return formula.negated()
-
-
-def _not_exactly_one(items: tuple[int, ...]) -> Formula:
-    """None of the literals holds, or two of them do."""
-    pairs = tuple(All(pair) for pair in combinations(items, 2))
-    return AnyOf((All(tuple(-item for item in items)), *pairs))
