@@ -33,9 +33,9 @@ class Among(Fact):
     def _structure(self, value: Any) -> int:
         """The literal of a schema, without enum and const on top, that only
         ``value`` satisfies."""
-        document, path = self.place.document, self.place.schema.path
+        path = (*self.place.schema.path, self.place.keyword)
         key = ("constant", identity(value))
-        return document.synthetic(path, _structure(value), key)
+        return self.place.document.synthetic(path, _structure(value), key)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,20 +3,22 @@
 A subschema gets its number when some keyword first speaks of it; +n and -n are
 the literals of ``formula.py``.  Number 1 is the schema ``true``, so -1 is
 ``false``.  A subschema that only refers to another is that other, and equal
-flat subschemas (``{"type": "string"}`` ninety times) share one number.
+subschemas (``{"type": "string"}`` ninety times) share one number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from stcon.errors import SchemaError
+from stcon.syntax.json_schema.contents import Contents, annotation_places
+from stcon.syntax.json_schema.drafts import NONE, UNKNOWN, draft_of
 from stcon.syntax.json_schema.formula import TRUE, All, AnyOf, Fact, Formula, OneOf
 from stcon.syntax.json_schema.names import ANNOTATIONS
-from stcon.syntax.json_schema.pointers import Path, to_fragment
-from stcon.syntax.json_schema.references import Index
+from stcon.syntax.json_schema.pointers import Path, inner_step, to_fragment
+from stcon.syntax.json_schema.references import NO_SCOPE, Index, Scope
 from stcon.syntax.json_schema.report import Report
 from stcon.syntax.json_schema.values import KINDS
 from stcon.syntax.rules import Expr
@@ -28,11 +30,13 @@ Parts = dict[str, tuple[Formula, ...]]
 
 @dataclass(slots=True, eq=False)
 class Schema:
-    """One subschema; ``parts`` (per kind, what it demands) is filled on demand."""
+    """One subschema, as it is met in one ``scope`` (of dynamic anchors); ``parts``
+    (per kind, what it demands) is filled on demand."""
 
     number: int
     path: Path
     value: dict[str, Any]
+    scope: Scope = NO_SCOPE
     parts: Parts | None = None
     has_no_loop: bool = False
 
@@ -58,6 +62,7 @@ class Document:
     schemas: list[Schema] = field(default_factory=list)
     languages: dict[str, Expr] = field(default_factory=dict)
     _numbers: dict[object, int] = field(default_factory=dict)
+    _contents: Contents = field(default_factory=Contents)
 
     @staticmethod
     def of(
@@ -65,14 +70,24 @@ class Document:
         build: Callable[[Schema, Document], Parts],
         allowed: frozenset[str],
     ) -> Document:
-        """The document of a checked schema."""
-        document = Document(root, build, allowed, Report(), Index.of(root))
+        """The document of a checked schema.  Raises SchemaError when it is written
+        for a metaschema that is not known."""
+        draft = draft_of(root.get("$schema")) if isinstance(root, dict) else NONE
+        index = Index.of(root, max(draft, NONE))
+        document = Document(root, build, allowed, Report(), index)
         no_parts: Parts = {kind: () for kind in KINDS}
-        document.schemas += [Schema(n, (), {}, no_parts) for n in (0, 1)]
+        document.schemas += [Schema(n, (), {}, NO_SCOPE, no_parts) for n in (0, 1)]
+        if isinstance(root, dict) and draft == UNKNOWN:
+            place = Place(document, Schema(0, (), root), "$schema")
+            place.need_leave(
+                "it names none of the drafts 4 to 2020-12, so the keywords may mean "
+                "something else"
+            )
         return document
 
-    def literal(self, path: Path, value: Any) -> int:
-        """The literal of the subschema ``value`` at ``path``."""
+    def literal(self, path: Path, value: Any, scope: Scope = NO_SCOPE) -> int:
+        """The literal of the subschema ``value`` at ``path``, which was come to
+        with ``scope``."""
         if isinstance(value, bool):
             return TRUE_LITERAL if value else FALSE_LITERAL
         if not isinstance(value, dict):
@@ -80,41 +95,64 @@ class Document:
                 f"a schema is an object or a boolean, not {value!r:.60}",
                 pointer=to_fragment(path),
             )
-        if path not in self._numbers:
-            self._numbers[path] = self._resolved(path, value)
-        return self._numbers[path]
+        scope = self.index.entered(path, scope)
+        key = (path, scope)
+        if key not in self._numbers:
+            self._numbers[key] = self._resolved(path, value, scope)
+        return self._numbers[key]
 
-    def _resolved(self, path: Path, value: dict[str, Any]) -> int:
+    def _resolved(self, path: Path, value: dict[str, Any], scope: Scope) -> int:
         """The literal of an object schema, through references that are all
         there is to it."""
         chain = [path]
         while self.index.is_alias(value):
             self.report.saw("$ref", to_fragment((*path, "$ref")))
-            path, target = self.index.resolve(value["$ref"], path)
+            path, target = self.index.resolve("$ref", value["$ref"], path, scope)
             if isinstance(target, bool):
                 return TRUE_LITERAL if target else FALSE_LITERAL
             value = target
+            scope = self.index.entered(path, scope)
             if path in chain:
                 raise _loop([to_fragment(p) for p in [*chain, path]])
             chain.append(path)
-        key = _content(value) or path
+        key = self._content(value) or (path, scope)
         if key not in self._numbers:
-            self._numbers[key] = self._new(path, value)
-        elif key != path:
-            for name in value.keys() & ANNOTATIONS:
-                self.report.passed_over(to_fragment((*path, name)))
+            self._numbers[key] = self._new(path, value, scope)
+        elif key != (path, scope):
+            original = self.schemas[self._numbers[key]].pointer
+            self.report.repeated(to_fragment(path), original)
+            for place in annotation_places(path, value):
+                self.report.passed_over(to_fragment(place))
         return self._numbers[key]
 
-    def _new(self, path: Path, value: dict[str, Any]) -> int:
-        self.schemas.append(Schema(len(self.schemas), path, value))
+    def _content(self, value: dict[str, Any]) -> Hashable:
+        """A key that equal subschemas share; where places matter, flat ones."""
+        if len(self.index.bases) > 1 or self.index.dynamic:
+            return _flat_content(value)
+        return ("content", self._contents.of(value))
+
+    def _new(self, path: Path, value: dict[str, Any], scope: Scope = NO_SCOPE) -> int:
+        self.schemas.append(Schema(len(self.schemas), path, value, scope))
         return len(self.schemas) - 1
 
     def synthetic(self, path: Path, value: dict[str, Any], key: object) -> int:
-        """The literal of a schema that a keyword at ``path`` stands for; the
-        same ``key`` gives the same literal."""
+        """The literal of a schema that stands for the value of the keyword at
+        ``path``; the same ``key`` gives the same literal."""
         if key not in self._numbers:
-            self._numbers[key] = self._new(path, value)
+            made = (*path, inner_step(len(self.schemas)))
+            self._numbers[key] = self._new(made, value)
         return self._numbers[key]
+
+    def any_of(self, literals: frozenset[int], at: Place) -> int:
+        """The literal of a schema that holds where one of ``literals`` does."""
+        if len(literals) == 1:
+            return next(iter(literals))
+        if literals not in self._numbers:
+            number = self._new(at.schema.path, {})
+            formula = AnyOf(tuple(sorted(literals)))
+            self.schemas[number].parts = {kind: (formula,) for kind in KINDS}
+            self._numbers[literals] = number
+        return self._numbers[literals]
 
     def parts(self, number: int, kind: str) -> tuple[Formula, ...]:
         """What schema ``number`` demands of values of ``kind``."""
@@ -176,7 +214,16 @@ class Place:
 
     def literal(self, value: Any, *steps: str | int) -> int:
         """The literal of the subschema ``value``, ``steps`` below the keyword."""
-        return self.document.literal((*self.schema.path, self.keyword, *steps), value)
+        path = (*self.schema.path, self.keyword, *steps)
+        return self.document.literal(path, value, self.schema.scope)
+
+    def referred(self, reference: Any) -> int:
+        """The literal of the schema that ``reference``, the keyword's value, names."""
+        self.check(isinstance(reference, str), "a reference", reference)
+        path, scope = self.schema.path, self.schema.scope
+        index = self.document.index
+        path, target = index.resolve(self.keyword, reference, path, scope)
+        return self.document.literal(path, target, scope)
 
     def beside(self, keyword: str) -> Place:
         """The place of another keyword of the same subschema."""
@@ -231,7 +278,7 @@ class Unenforceable(Fact):
         )
 
 
-def _content(value: dict[str, Any]) -> object:
+def _flat_content(value: dict[str, Any]) -> Hashable:
     """A key that equal flat subschemas share, whatever their annotations; None
     for those with subschemas or references."""
     key: list[object] = []

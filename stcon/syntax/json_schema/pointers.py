@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from urllib.parse import quote, unquote
 
 Path = tuple[str | int, ...]
@@ -10,8 +11,15 @@ _SAFE = "!$&'()*+,;=:@-._~?"
 
 
 def to_fragment(path: Path) -> str:
-    """``#/...`` for a path of keys and indices."""
-    return "#" + "".join("/" + _escape(str(part)) for part in path)
+    """``#/...`` for a path of keys and indices, up to a step that is in no
+    document (``inner_step``)."""
+    steps = takewhile(lambda step: not isinstance(step, int) or step >= 0, path)
+    return "#" + "".join("/" + _escape(str(step)) for step in steps)
+
+
+def inner_step(number: int) -> int:
+    """A step below a keyword, to schemas that are made for it."""
+    return -1 - number
 
 
 def from_fragment(fragment: str) -> tuple[str, ...]:

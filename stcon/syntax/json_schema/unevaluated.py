@@ -13,8 +13,13 @@ from itertools import product
 from typing import Any
 
 from stcon.syntax.json_schema.arrays import ItemsFrom
-from stcon.syntax.json_schema.document import Document, Place, Schema
-from stcon.syntax.json_schema.formula import TRUE, All, AnyOf, Formula
+from stcon.syntax.json_schema.document import (
+    FALSE_LITERAL,
+    Document,
+    Place,
+    Schema,
+)
+from stcon.syntax.json_schema.formula import All, AnyOf, Formula
 from stcon.syntax.json_schema.objects import Others, Pattern, Required, Values
 
 _MAX_CASES = 256
@@ -23,13 +28,15 @@ _MAX_CASES = 256
 @dataclass(frozen=True, slots=True)
 class _Case:
     """Under ``conditions``: the keys, patterns and number of first items that are
-    evaluated; ``all_keys`` and ``all_items`` say that nothing is left over."""
+    evaluated, and the literals that evaluate the items they hold of (``contains``);
+    ``all_keys`` and ``all_items`` say that nothing is left over."""
 
     conditions: tuple[Formula, ...] = ()
     names: frozenset[str] = frozenset()
     patterns: frozenset[Pattern] = frozenset()
     all_keys: bool = False
     items: int = 0
+    contained: frozenset[int] = frozenset()
     all_items: bool = False
 
     def joined(self, other: _Case) -> _Case:
@@ -40,6 +47,7 @@ class _Case:
             self.patterns | other.patterns,
             self.all_keys or other.all_keys,
             max(self.items, other.items),
+            self.contained | other.contained,
             self.all_items or other.all_items,
         )
 
@@ -75,8 +83,11 @@ def items_left_over(value: Any, at: Place) -> Formula:
 
 
 def _items_case(case: _Case, literal: int, at: Place) -> Formula:
-    rest = TRUE if case.all_items else ItemsFrom(at, case.items, literal)
-    return All((*case.conditions, rest))
+    if case.all_items:
+        return All(case.conditions)
+    wanted = frozenset({literal, *case.contained}) - {FALSE_LITERAL}
+    either = at.document.any_of(wanted or frozenset({FALSE_LITERAL}), at)
+    return All((*case.conditions, ItemsFrom(at, case.items, either)))
 
 
 def _cases(at: Place) -> list[_Case] | str:
@@ -120,8 +131,6 @@ class _Cases:
 
         value = schema.value
         claimed = claimed_keys(Place(self._document, schema, "properties"))
-        if "contains" in value and without == "unevaluatedItems":
-            raise _NotStaticError("contains beside it decides item by item")
         prefix = value.get("prefixItems", [])
         items = value.get("items")
         if isinstance(items, list):
@@ -140,16 +149,24 @@ class _Cases:
             frozenset(claimed.patterns),
             all_keys,
             len(prefix) if isinstance(prefix, list) else 0,
+            self._contained(schema),
             all_items,
         )
+
+    def _contained(self, schema: Schema) -> frozenset[int]:
+        """The literal of ``contains``; what it holds of is evaluated since 2020."""
+        at = Place(self._document, schema, "contains")
+        if "contains" not in schema.value or at.draft not in (0, 2020):
+            return frozenset()
+        return frozenset({at.literal(schema.value["contains"])})
 
     def _applied(self, schema: Schema) -> Iterator[list[_Case]]:
         """Per applicator, the cases it adds."""
         value = schema.value
         at = Place(self._document, schema, "")
-        if "$ref" in value:
-            path, target = self._document.index.resolve(value["$ref"], schema.path)
-            yield self._held(self._document.literal(path, target))
+        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+            if keyword in value:
+                yield self._held(at.beside(keyword).referred(value[keyword]))
         for place, item in enumerate(value.get("allOf", ())):
             yield self._held(at.beside("allOf").literal(item, place))
         for place, item in enumerate(value.get("anyOf", ())):
@@ -162,13 +179,16 @@ class _Cases:
             yield [c.under(n) for n in literals for c in self._held(n)]
         if "if" in value:
             yield self._conditional(value, at)
-        for name, item in value.get("dependentSchemas", {}).items():
-            literal = at.beside("dependentSchemas").literal(item, name)
-            there = Required(at.beside("dependentSchemas"), name)
-            yield [
-                *(case.under(there) for case in self._held(literal)),
-                _Case((there.negated(),)),
-            ]
+        for keyword in ("dependentSchemas", "dependencies"):
+            for name, item in value.get(keyword, {}).items():
+                if not isinstance(item, list):
+                    yield self._dependent(at.beside(keyword), name, item)
+
+    def _dependent(self, at: Place, name: str, value: Any) -> list[_Case]:
+        """The cases of a schema that holds where the key ``name`` is there."""
+        there = Required(at, name)
+        held = self._held(at.literal(value, name))
+        return [*(case.under(there) for case in held), _Case((there.negated(),))]
 
     def _held(self, literal: int) -> list[_Case]:
         """The cases of a schema that holds."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stcon.syntax.json_schema.document import Document, Parts, Place, Schema
+from stcon.syntax.json_schema.drafts import NONE, draft_of
 from stcon.syntax.json_schema.formula import TRUE, Formula
 from stcon.syntax.json_schema.keywords import (
     any_kind,
@@ -42,7 +43,7 @@ _TABLE: dict[str, _Row] = {
     "type": _Row(any_kind.type_, KINDS),
     "$ref": _Row(any_kind.ref, KINDS),
     "$recursiveRef": _Row(any_kind.recursive_ref, KINDS),
-    "$dynamicRef": _Row(any_kind.dynamic_ref, KINDS),
+    "$dynamicRef": _Row(any_kind.ref, KINDS),
     "allOf": _Row(any_kind.all_of_, KINDS),
     "anyOf": _Row(any_kind.any_of_, KINDS),
     "oneOf": _Row(any_kind.one_of, KINDS),
@@ -110,6 +111,8 @@ def _pass_over(at: Place) -> None:
     keyword = at.keyword
     if keyword in CONTAINERS:
         return
+    if keyword == "$schema" and at.schema.path:
+        _check_draft(at)
     at.document.report.passed_over(at.pointer)
     if keyword in ANNOTATIONS or keyword.startswith("x-"):
         return
@@ -124,3 +127,11 @@ def _pass_over(at: Place) -> None:
             f"{at.pointer}: unknown keyword {keyword!r} is ignored; "
             f"did you mean {meant!r}?"
         )
+
+
+def _check_draft(at: Place) -> None:
+    """Nothing; raises SchemaError when a resource inside the document is written
+    in another draft than the document."""
+    is_resource = not {"$id", "id"}.isdisjoint(at.schema.value)
+    if is_resource and draft_of(at.schema.value["$schema"]) not in (NONE, at.draft):
+        at.need_leave("it names another draft than that of the whole document")

@@ -58,27 +58,15 @@ def _among(values: list[Any], at: Place) -> Formula:
 
 
 def ref(value: Any, at: Place) -> Formula:
-    """The schema that the reference names holds."""
-    at.check(isinstance(value, str), "a reference", value)
-    index = at.document.index
-    path, target = index.resolve(value, at.schema.path)
-    return at.document.literal(path, target)
+    """The schema that the reference, plain or dynamic, names holds."""
+    return at.referred(value)
 
 
 def recursive_ref(value: Any, at: Place) -> Formula:
-    """``$ref: "#"``, unless something could redirect it."""
+    """The outermost schema with ``$recursiveAnchor`` holds, if the root of this
+    resource has it, else that root."""
     at.check(value == "#", '"#"', value)
-    if at.document.index.has("$recursiveAnchor"):
-        return at.refused("$recursiveAnchor redirects it at run time")
-    return ref(value, at)
-
-
-def dynamic_ref(value: Any, at: Place) -> Formula:
-    """``$ref``, unless more than one ``$dynamicAnchor`` could be meant."""
-    at.check(isinstance(value, str), "a reference", value)
-    if at.document.index.dynamic_anchors(value.partition("#")[2]) > 1:
-        return at.refused("several $dynamicAnchor have this name")
-    return ref(value, at)
+    return at.referred(value)
 
 
 def _literals(value: Any, at: Place) -> tuple[int, ...]:
