@@ -8,16 +8,21 @@ from typing import Any, NoReturn
 
 from stcon.constraints.constraint import Constraint
 from stcon.constraints.dfa import DfaConstraint
-from stcon.constraints.pushdown import PushdownConstraint, unpack
+from stcon.constraints.pushdown import PushdownConstraint
 from stcon.constraints.storage import read
 from stcon.decode.processor import bind, check_path
 from stcon.errors import ConstraintFileError, RegexError, SchemaError
 from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD, Dfa
 from stcon.machines.limits import Limits, Meter
-from stcon.machines.pushdown import MAX_DEPTH, compile_pushdown
+from stcon.machines.pushdown import MAX_DEPTH, compile_pushdown, standard_pushdown
+from stcon.machines.stored import unpacked
 from stcon.syntax.rules import Rules
+from stcon.syntax.sizes import Sizes
 from stcon.tokens.vocabulary import Vocabulary
+
+# Written out, in bytes and sets of bytes; about four make a state.
+_LARGEST_DFA = 1500
 
 # A stack is a linked list, which Python compares by recursion.
 _DEEPEST = 256
@@ -103,15 +108,21 @@ def _make(
     notes: dict[str, Any],
 ) -> Constraint | None:
     """The constraint of ``rules``; None when they accept nothing."""
-    if calls_itself(rules):
+    if calls_itself(rules) or (path != "traced" and _is_large(rules)):
         machine = compile_pushdown(rules, meter, depth)
         if machine.start_state == DEAD:
             return None
-        return PushdownConstraint(machine, vocabulary, bind(path), notes)
+        kind = rules.standard.name if rules.standard else ()
+        return PushdownConstraint(machine, vocabulary, bind(path), notes, kind)
     dfa = compile_rules(rules, meter)
     if dfa.start == DEAD:
         return None
     return DfaConstraint.of(dfa, vocabulary, bind(path), meter, notes)
+
+
+def _is_large(rules: Rules) -> bool:
+    """Whether a finite automaton would take long to compile, or much memory."""
+    return Sizes(rules.rules).of(rules.rules[rules.start]) > _LARGEST_DFA
 
 
 def load(
@@ -130,14 +141,30 @@ def load(
     saved = read(Path(file), vocabulary.fingerprint)
     arrays = saved.arrays
     if saved.kind == PushdownConstraint.kind:
-        machine = unpack(arrays)
-        return PushdownConstraint(machine, vocabulary, bind(path), saved.notes)
+        return _unpacked(arrays, saved.notes, vocabulary, path)
     if saved.kind != DfaConstraint.kind:
         raise ConstraintFileError(f"{file} holds an unknown kind, {saved.kind!r}")
     start = 1 if len(arrays["next"]) > 1 else 0
     dfa = Dfa(arrays["next"], arrays["byte_class"], arrays["accepts"], start)
     return DfaConstraint(
         dfa, vocabulary, arrays["table"], arrays["class_of"], bind(path), saved.notes
+    )
+
+
+def _unpacked(
+    arrays: dict[str, Any],
+    facts: dict[str, Any],
+    vocabulary: Vocabulary,
+    path: str | None,
+) -> Constraint:
+    standard = None
+    if facts["standard"]:
+        from stcon.syntax.json_schema.standard import standard_rules
+
+        standard = standard_pushdown(standard_rules(*facts["standard"]))
+    machine = unpacked(arrays, facts["machine"], standard)
+    return PushdownConstraint(
+        machine, vocabulary, bind(path), facts["notes"], facts["standard"]
     )
 
 

@@ -9,10 +9,10 @@ beyond it is an error while decoding, not a silent cut.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,13 @@ from numpy.typing import NDArray
 from stcon.constraints.constraint import Constraint, LogitsProcessor, State
 from stcon.constraints.storage import write
 from stcon.errors import VocabularyError
+from stcon.constraints.unfinishable import unfinishable
 from stcon.machines.dfa import DEAD
-from stcon.machines.pushdown import Pushdown
-from stcon.tokens.transducer import NOTHING, ROOT, Hop, Transducer
+from stcon.machines.frames import Window
+from stcon.machines.pushdown import Cell, Pushdown
+from stcon.machines.stored import packed
+from stcon.tokens.hops import NOTHING, ROOT, Hop
+from stcon.tokens.transducer import Transducer
 
 if TYPE_CHECKING:
     from stcon.tokens.vocabulary import Vocabulary
@@ -41,18 +45,23 @@ class PushdownConstraint(Constraint):
         vocabulary: Vocabulary,
         bind: Callable[[Constraint], LogitsProcessor],
         notes: dict[str, Any] | None = None,
+        standard: Sequence[str | int] = (),
     ) -> None:
+        """``standard``: the name of the standard rules of ``machine``."""
         super().__init__(bind)
         self.machine = machine
         self.vocabulary = vocabulary
         self.start = machine.start
         self.notes = notes or {}
+        self._standard = standard
         self._refuse_dead_ends()
 
     @cached_property
     def transducer(self) -> Transducer:
-        """Made at the first mask: an index of the vocabulary, 30 ms."""
-        return Transducer(self.machine, self.vocabulary.trie)
+        """Made at the first mask; what the standard rules need is shared."""
+        shared = self.machine.standard
+        standard = self.vocabulary.transducer(shared) if shared else None
+        return Transducer(self.machine, self.vocabulary.trie, standard)
 
     def advance(self, state: State, token: int) -> State:
         """The state after ``token``; ``DEAD`` when it is not allowed.
@@ -68,27 +77,32 @@ class PushdownConstraint(Constraint):
     def allowed(self, state: State) -> NDArray[np.bool_]:
         """bool [vocabulary size]: which tokens may come next."""
         row = np.zeros(self.vocabulary.size, np.bool_)
-        for hop in self._hops(state):
-            row[hop.tokens] = True
+        for hop, window in self._hops(state):
+            hop.paint(row, window)
         row[list(self.vocabulary.eos_ids)] = self.is_complete(state)
         return row
 
     def row_key(self, state: State) -> Hashable:
-        """What the row of ``state`` depends on: the symbols its tokens pop."""
-        hops = tuple(sorted((p, cell[0]) for p, cell in self._reads(state)))
+        """What the row of ``state`` depends on: the symbols its tokens pop, and
+        their windows as far as a token can tell."""
+        hops = frozenset(
+            (pending, cell[0], self.transducer.delta(pending, cell[0]).window(cell[3]))
+            for pending, cell in self._reads(state)
+        )
         return hops, self.is_complete(state)
 
-    def _hops(self, state: State) -> Iterator[Hop]:
+    def _hops(self, state: State) -> Iterator[tuple[Hop, Window | None]]:
         for pending, cell in self._reads(state):
-            yield self.transducer.delta(pending, cell[0])
+            yield self.transducer.delta(pending, cell[0]), cell[3]
 
-    def _reads(self, state: State) -> list[tuple[int, Any]]:
+    def _reads(self, state: State) -> list[tuple[int, Cell]]:
         """The pairs (P, cell) met while reading the stacks from the top."""
         if not isinstance(state, frozenset):
             return []
         todo = [(ROOT, cell) for cell in state]
-        for pending, (symbol, below, _) in todo:
-            rest = self.transducer.delta(pending, symbol).rest
+        for pending, (symbol, below, _, window) in todo:
+            hop = self.transducer.delta(pending, symbol)
+            rest = hop.rest(hop.window(window))
             if rest != NOTHING and below is not None and (rest, below) not in todo:
                 todo.append((rest, below))
         return todo
@@ -132,7 +146,6 @@ class PushdownConstraint(Constraint):
         return {
             "kind": self.kind,
             "states": self.machine.states,
-            "byte_classes": self.machine.next.shape[1],
             "depth": self.machine.depth,
             "bytes": self.nbytes,
             **self.notes,
@@ -140,16 +153,13 @@ class PushdownConstraint(Constraint):
 
     def save(self, path: str | Path) -> None:
         """Nothing; writes the constraint to ``path`` for ``stcon.load``."""
-        machine = self.machine
-        calls = [(q, s, r) for q, at in enumerate(machine.calls) for s, r in at]
-        arrays: dict[str, NDArray[Any]] = {
-            "next": machine.next,
-            "byte_class": machine.byte_class,
-            "accepts": machine.accepts,
-            "calls": np.array(calls, np.int32).reshape(-1, 3),
-            "start_and_depth": np.array([machine.start_state, machine.depth]),
+        arrays, facts = packed(self.machine)
+        notes = {
+            "notes": self.notes,
+            "machine": facts,
+            "standard": list(self._standard),
         }
-        write(Path(path), self.kind, self.vocabulary.fingerprint, arrays, self.notes)
+        write(Path(path), self.kind, self.vocabulary.fingerprint, arrays, notes)
 
     def _refuse_dead_ends(self) -> None:
         """Nothing; raises VocabularyError unless every state that bytes of
@@ -157,41 +167,12 @@ class PushdownConstraint(Constraint):
 
         That is stricter than need be: it does not look at longer tokens.
         """
-        vocabulary, byte_class = self.vocabulary, self.machine.byte_class
-        classes = self.machine.next.shape[1]
-        occurring, single = (np.zeros(classes, np.bool_) for _ in range(2))
-        occurring[byte_class[np.unique(vocabulary.data)]] = True
-        single[byte_class[vocabulary.byte_tokens >= 0]] = True
-        stuck = self.machine.reached(occurring) & ~self.machine.finishing(single)
-        if stuck.any():
-            self._refuse(int(np.argmax(stuck)))
-
-    def _refuse(self, state: int) -> NoReturn:
-        byte_class = self.machine.byte_class
-        missing = self.vocabulary.byte_tokens < 0
-        here = (self.machine.next[state] != DEAD)[byte_class] & missing
-        anywhere = (self.machine.next != DEAD).any(axis=0)[byte_class] & missing
-        lacking = np.flatnonzero(here if here.any() else anywhere)
-        shown = ", ".join(repr(bytes([b]))[1:] for b in lacking[:20].tolist())
-        raise VocabularyError(
-            f"no token of this vocabulary is just the byte {shown}, and without it "
-            "the format may get stuck",
-            hint="a format that contains itself needs one-byte tokens to finish "
-            "from everywhere; use a byte-level tokenizer",
-        )
-
-
-def unpack(arrays: dict[str, NDArray[Any]]) -> Pushdown:
-    """The machine that ``PushdownConstraint.save`` packed."""
-    start, depth = arrays["start_and_depth"].tolist()
-    calls: list[list[tuple[int, int]]] = [[] for _ in arrays["next"]]
-    for state, entry, back in arrays["calls"].tolist():
-        calls[state].append((entry, back))
-    return Pushdown(
-        arrays["next"],
-        arrays["byte_class"],
-        arrays["accepts"],
-        tuple(tuple(pairs) for pairs in calls),
-        start,
-        depth,
-    )
+        lacking = unfinishable(self.machine, self.vocabulary)
+        if lacking:
+            shown = ", ".join(repr(bytes([b]))[1:] for b in lacking[:20])
+            raise VocabularyError(
+                f"no token of this vocabulary is just the byte {shown}, and without "
+                "it the format may get stuck",
+                hint="a format that contains itself needs one-byte tokens to finish "
+                "from everywhere; use a byte-level tokenizer",
+            )

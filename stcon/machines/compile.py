@@ -18,12 +18,10 @@ from stcon.machines.nfa import Builder
 from stcon.syntax.rules import (
     And,
     Call,
-    Concat,
     Expr,
     Not,
-    Repeat,
     Rules,
-    Union,
+    parts,
 )
 
 _MAX_NESTED_PRODUCTS = 200
@@ -55,12 +53,14 @@ class Products:
 
     def dfa(self, expr: Expr) -> Dfa:
         """The minimal automaton of ``expr``."""
-        nfa = Builder(self._rules, self.product, self._meter).build(expr)
+        nfa = Builder(self._rules, self.part, self._meter).build(expr)
         return minimise(determinise(nfa, self._meter), self._meter)
 
-    def product(self, node: Expr) -> Dfa:
-        """The minimal automaton of an And or Not node."""
+    def part(self, node: Expr) -> Dfa:
+        """The minimal automaton of a node that is compiled on its own, once."""
         known = self._known.get(id(node))
+        if known is None and not isinstance(node, (And, Not)):
+            known = self._known[id(node)] = self.dfa(node)
         if known is None:
             items = node.items if isinstance(node, And) else (node,)
             self._depth += 1
@@ -114,7 +114,5 @@ def _calls(expr: Expr) -> Iterator[str]:
         seen.add(id(node))
         if isinstance(node, Call):
             yield node.name
-        elif isinstance(node, (Concat, Union, And)):
-            stack.extend(node.items)
-        elif isinstance(node, (Repeat, Not)):
-            stack.append(node.item)
+        else:
+            stack.extend(parts(node))

@@ -142,10 +142,10 @@ class _Closures:
 def product(parts: Sequence[tuple[Dfa, bool]], meter: Meter) -> Dfa:
     """The automaton of what every part accepts; a part given with False counts
     with its complement.  The result is not trimmed."""
-    byte_class, chosen = _joint_classes([dfa for dfa, _ in parts])
+    wide, byte_class, chosen = _joint_classes([dfa for dfa, _ in parts])
     tables = [
         dfa.next[:, columns].tolist()
-        for (dfa, _), columns in zip(parts, chosen, strict=True)
+        for dfa, columns in zip(wide, chosen, strict=True)
     ]
     finals = [dfa.accepts.tolist() for dfa, _ in parts]
     wanted = [positive for _, positive in parts]
@@ -175,11 +175,27 @@ def product(parts: Sequence[tuple[Dfa, bool]], meter: Meter) -> Dfa:
     return crawl(first, follow, accepts, byte_class, meter)
 
 
-def _joint_classes(dfas: Sequence[Dfa]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The common refinement of the byte classes, and for each automaton which
-    of its columns stands for each joint class."""
+def _joint_classes(
+    dfas: Sequence[Dfa],
+) -> tuple[list[Dfa], np.ndarray, list[np.ndarray]]:
+    """The automata over the same letters, the common refinement of their byte
+    classes, and for each which of its columns stands for each joint class."""
     ids: dict[tuple[int, ...], int] = {}
-    columns = zip(*(dfa.byte_class.tolist() for dfa in dfas), strict=True)
-    joint = np.array([ids.setdefault(c, len(ids)) for c in columns], np.uint8)
+    letters = max(len(dfa.byte_class) for dfa in dfas)
+    wide = [_with_letters(dfa, letters) for dfa in dfas]
+    columns = zip(*(dfa.byte_class.tolist() for dfa in wide), strict=True)
+    numbers = [ids.setdefault(c, len(ids)) for c in columns]
+    joint = np.array(numbers, np.uint8 if letters == 256 else np.int32)
     chosen = [np.array([key[i] for key in ids], np.intp) for i in range(len(dfas))]
-    return joint, chosen
+    return wide, joint, chosen
+
+
+def _with_letters(dfa: Dfa, letters: int) -> Dfa:
+    """``dfa`` over more letters than it reads: those beyond its own lead nowhere."""
+    more = letters - len(dfa.byte_class)
+    if not more:
+        return dfa
+    dead = dfa.next.shape[1]
+    byte_class = np.concatenate([dfa.byte_class, np.full(more, dead)]).astype(np.int32)
+    table = np.hstack([dfa.next, np.full((dfa.states, 1), DEAD, np.int32)])
+    return Dfa(table, byte_class, dfa.accepts, dfa.start)

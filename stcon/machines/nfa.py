@@ -19,31 +19,39 @@ import numpy as np
 from stcon.machines.dfa import DEAD, Dfa
 from stcon.machines.limits import Meter
 from stcon.syntax.rules import (
+    ALL_BYTES,
     EPSILON,
     And,
     ByteSet,
     Call,
     Chars,
     Concat,
+    Counted,
     Empty,
     Expr,
     Literal,
     Not,
     Repeat,
+    Tick,
     Union,
 )
 
 # An NFA state costs about 0.3 kB here; four per DFA state is what JSON needs.
 _NFA_STATES_PER_DFA_STATE = 4
 
+TICK = 256
+"""The letter that a tick is; bytes are 0 to 255."""
+
 
 class Nfa:
     """``skips[s]``: states reached without reading; ``moves[s]``: pairs
-    (256-bit byte set, state); ``final`` accepts; ``start`` starts."""
+    (set of letters as bits, state); ``texts[s]``: pairs (bytes, state), where
+    the builder keeps literals whole; ``final`` accepts; ``start`` starts."""
 
     def __init__(self) -> None:
         self.skips: list[list[int]] = [[]]
         self.moves: list[list[tuple[int, int]]] = [[]]
+        self.texts: dict[int, list[tuple[bytes, int]]] = {}
         self.final = 0
         self.start = 0
 
@@ -55,115 +63,143 @@ class Nfa:
 
 
 class Builder:
-    """Builds one Nfa; ``sub`` compiles And and Not nodes to automata."""
+    """Builds one Nfa; ``sub`` compiles expressions to automata of their own."""
 
     def __init__(
         self,
         rules: Mapping[str, Expr],
         sub: Callable[[Expr], Dfa],
         meter: Meter,
-        symbols: Mapping[str, int] | None = None,
     ) -> None:
-        """``symbols``: calls that stay calls, read like bytes beyond 255."""
         self._rules = rules
-        self._symbols = symbols or {}
         self._sub = sub
         self._meter = meter
-        self._nfa = Nfa()
+        self.nfa = Nfa()
         self._states: dict[tuple[int, int], int] = {}
         self._waiting: list[tuple[Expr, int, int]] = []
 
     def build(self, expr: Expr) -> Nfa:
         """The automaton of ``expr``."""
-        self._nfa.start = self._state_of(expr, self._nfa.final)
-        return self._finish()
+        self.nfa.start = self.state_of(expr, self.nfa.final)
+        self.finish()
+        return self.nfa
 
-    def build_all(self, entries: Mapping[int, Expr]) -> Nfa:
-        """The automaton that reads a symbol of ``entries``, then its
-        expression."""
-        self._nfa.start = self._nfa.new()
-        for symbol, expr in entries.items():
-            state = self._state_of(expr, self._nfa.final)
-            self._nfa.moves[self._nfa.start].append((1 << symbol, state))
-        return self._finish()
-
-    def _finish(self) -> Nfa:
+    def finish(self) -> None:
+        """Nothing; wires every state that was given out."""
         while self._waiting:
             node, target, state = self._waiting.pop()
-            self._meter.states(len(self._nfa.skips) // _NFA_STATES_PER_DFA_STATE)
-            _WIRE[type(node)](self, node, target, state)
-        return self._nfa
+            self._meter.states(len(self.nfa.skips) // _NFA_STATES_PER_DFA_STATE)
+            self.wire(node, target, state)
 
-    def _state_of(self, expr: Expr, target: int) -> int:
+    def wire(self, node: Expr, target: int, state: int) -> None:
+        """Nothing; ``state`` leads by ``node`` to ``target``."""
+        _WIRE[type(node)](self, node, target, state)
+
+    def state_of(self, expr: Expr, target: int) -> int:
         """The state from which ``expr`` leads to ``target``."""
         if expr is EPSILON:
             return target
         key = (id(expr), target)
         state = self._states.get(key)
         if state is None:
-            state = self._states[key] = self._nfa.new()
+            state = self._states[key] = self.nfa.new()
             self._waiting.append((expr, target, state))
         return state
 
     def _literal(self, node: Literal, target: int, state: int) -> None:
-        states = len(self._nfa.skips) + len(node.data)
+        states = len(self.nfa.skips) + len(node.data)
         self._meter.states(states // _NFA_STATES_PER_DFA_STATE)
         for byte in reversed(node.data[1:]):
-            before = self._nfa.new()
-            self._nfa.moves[before].append((1 << byte, target))
+            before = self.nfa.new()
+            self.nfa.moves[before].append((1 << byte, target))
             target = before
-        self._nfa.moves[state].append((1 << node.data[0], target))
+        self.nfa.moves[state].append((1 << node.data[0], target))
 
     def _byte_set(self, node: ByteSet, target: int, state: int) -> None:
-        self._nfa.moves[state].append((node.mask, target))
+        self.nfa.moves[state].append((node.mask, target))
+
+    def _tick(self, node: Tick, target: int, state: int) -> None:
+        self.nfa.moves[state].append((1 << TICK, target))
 
     def _concat(self, node: Concat, target: int, state: int) -> None:
         for item in reversed(node.items):
-            target = self._state_of(item, target)
-        self._nfa.skips[state].append(target)
+            target = self.state_of(item, target)
+        self.nfa.skips[state].append(target)
 
     def _union(self, node: Union, target: int, state: int) -> None:
-        self._nfa.skips[state] += [self._state_of(i, target) for i in node.items]
+        self.nfa.skips[state] += [self.state_of(i, target) for i in node.items]
 
     def _repeat(self, node: Repeat, target: int, state: int) -> None:
         rounds = node.least if node.most is None else node.most
-        self._meter.states(len(self._nfa.skips) // _NFA_STATES_PER_DFA_STATE + rounds)
+        self._meter.states(len(self.nfa.skips) // _NFA_STATES_PER_DFA_STATE + rounds)
         after = self._tail(node, target)
         for _ in range(node.least):
-            after = self._state_of(node.item, after)
-        self._nfa.skips[state].append(after)
+            after = self.state_of(node.item, after)
+        self.nfa.skips[state].append(after)
 
     def _tail(self, node: Repeat, target: int) -> int:
         """The state before the rounds beyond ``least``."""
         if node.most is None:
-            loop = self._nfa.new()
-            self._nfa.skips[loop] += [self._state_of(node.item, loop), target]
+            loop = self.nfa.new()
+            self.nfa.skips[loop] += [self.state_of(node.item, loop), target]
             return loop
         after = target
         for _ in range(node.most - node.least):
-            again = self._nfa.new()
-            self._nfa.skips[again] += [self._state_of(node.item, after), target]
+            again = self.nfa.new()
+            self.nfa.skips[again] += [self.state_of(node.item, after), target]
             after = again
-            self._meter.states(len(self._nfa.skips) // _NFA_STATES_PER_DFA_STATE)
+            self._meter.states(len(self.nfa.skips) // _NFA_STATES_PER_DFA_STATE)
         return after
 
     def _call(self, node: Call, target: int, state: int) -> None:
-        if node.name in self._symbols:
-            self._nfa.moves[state].append((1 << self._symbols[node.name], target))
-            return
-        self._nfa.skips[state].append(self._state_of(self._rules[node.name], target))
+        self.nfa.skips[state].append(self.state_of(self._rules[node.name], target))
 
     def _automaton(self, node: Expr, target: int, state: int) -> None:
         """A copy of the automaton of an And or Not node."""
-        dfa = self._sub(node)
-        base = len(self._nfa.skips)
+        self.copy(self._sub(node), target, state)
+
+    def _counted(self, node: Counted, target: int, state: int) -> None:
+        """A copy of the automaton of the item for each count: the slow, plain
+        way.  A pushdown keeps the count beside the state instead."""
+        dfa = self._sub(node.item)
+        top = node.least if node.most is None else node.most
+        first = len(self.nfa.skips)
+        self._meter.states(first // _NFA_STATES_PER_DFA_STATE + dfa.states * (top + 1))
+        for _ in range(dfa.states * (top + 1)):
+            self.nfa.new()
+        edges = _edges(dfa)
+        for count in range(top + 1):
+            layer = first + count * dfa.states
+            above = layer + dfa.states if count < top else None
+            if node.most is None and above is None:
+                above = layer
+            self._layer(edges, layer, above)
+            for q in np.flatnonzero(dfa.accepts).tolist() if count >= node.least else ():
+                self.nfa.skips[layer + q].append(target)
+        self.nfa.skips[state].append(first + dfa.start)
+
+    def _layer(
+        self, edges: list[list[tuple[int, int]]], layer: int, above: int | None
+    ) -> None:
+        """Wires the states from ``layer`` on; a tick leads to those from ``above``
+        on, without reading."""
+        for q, moves in enumerate(edges, layer):
+            for mask, to in moves:
+                if mask & ALL_BYTES:
+                    self.nfa.moves[q].append((mask & ALL_BYTES, layer + to))
+                if mask >> TICK and above is not None:
+                    self.nfa.skips[q].append(above + to)
+
+    def copy(self, dfa: Dfa, target: int, state: int) -> None:
+        """Nothing; ``state`` leads by what ``dfa`` accepts to ``target``."""
+        base = len(self.nfa.skips)
         for _ in range(dfa.states):
-            self._nfa.new()
+            self.nfa.new()
         for q, edges in enumerate(_edges(dfa)):
-            self._nfa.moves[base + q] += [(m, base + t) for m, t in edges]
+            self.nfa.moves[base + q] += [(m, base + t) for m, t in edges]
             if dfa.accepts[q]:
-                self._nfa.skips[base + q].append(target)
-        self._nfa.skips[state].append(base + dfa.start)
+                self.nfa.skips[base + q].append(target)
+        self.nfa.skips[state].append(base + dfa.start)
 
     def _empty(self, node: Empty, target: int, state: int) -> None:
         """No way on from ``state``."""
@@ -175,9 +211,11 @@ class Builder:
 _WIRE: Mapping[type[Expr], Callable[..., None]] = {
     Literal: Builder._literal,
     ByteSet: Builder._byte_set,
+    Tick: Builder._tick,
     Concat: Builder._concat,
     Union: Builder._union,
     Repeat: Builder._repeat,
+    Counted: Builder._counted,
     Call: Builder._call,
     And: Builder._automaton,
     Not: Builder._automaton,
@@ -205,7 +243,7 @@ def byte_classes(masks: list[int]) -> tuple[np.ndarray, list[tuple[int, ...]]]:
     """The coarsest classes of bytes that no mask splits, numbered by their
     least byte: (class of each byte, uint8 [256]; classes of each mask).
 
-    Masks with symbols beyond 255 give classes of those too (int32).
+    Masks with letters beyond 255 give classes of those too (int32).
     """
     width = max(256, *(mask.bit_length() for mask in masks))
     width = -(-width // 8)

@@ -1,128 +1,98 @@
-"""An automaton with a stack, for rules that call themselves.
+"""An automaton with a stack, made as it is used.
 
-Every rule is an automaton over bytes and calls, and all of them are one minimal
-automaton with many starts.  A call pushes the state to return to; a state that
-accepts may pop.  What happens without reading (calls that open a rule, rules
-that match nothing) is worked out once a state, so a byte replaces the top of
-the stack by a few others: ``moves(state)[byte class]``, deepest first.
+Every rule is an automaton over bytes and calls (``frames.py``); a call pushes the
+state to return to; a state that may end its rule may pop.  A state is a set of
+frame states, made by subset construction when it is first reached: a form of 500
+optional fields has millions of states and an output meets a few thousand.
+
+What happens without reading (calls that open a rule, rules that match nothing,
+ticks) is worked out once a state, so a byte replaces the top of the stack by a few
+others: ``options(state)[byte]``, deepest first.  A rule whose ticks are counted
+keeps a window beside its state, the fewest and most ticks still to come.
 
 A configuration is a set of stacks, since alternatives may share a beginning and
-then call different rules; for JSON Schema it nearly always holds one.  A stack
-is a linked list of cells (state, cell below, depth), shared among stacks.
-Source: few-paths paper, mechanism 5, with return states found by
-minimisation instead of by hand.
+then call different rules.  A stack is a linked list of cells (state, cell below,
+depth, window), shared among stacks.
+Source: few-paths paper, mechanism 5; counters are ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import threading
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from stcon.errors import LimitError
-from stcon.machines.compile import Products
-from stcon.machines.determinise import determinise
-from stcon.machines.dfa import DEAD, Dfa
+from stcon.machines.frames import Frames, Window, build_frames, build_standard
+from stcon.machines.lazy import DONE, States
 from stcon.machines.limits import Limits, Meter
-from stcon.machines.minimise import minimise
-from stcon.machines.nfa import Builder
-from stcon.machines.productive import finishing
-from stcon.machines.shortest import shortest_texts
+from stcon.machines.openings import (
+    Options,
+    Reading,
+    Stack,
+    reading,
+    state_of,
+    ticked,
+)
+from stcon.machines.shortest import Shortest
 from stcon.syntax.rules import Rules
 
-Stack = tuple[int, ...]
-Cell = tuple[int, Any, int]
+Cell = tuple[int, Any, int, Window | None]
 Config = frozenset[Cell]
 
 NO_CONFIG: Config = frozenset()
 MAX_DEPTH = 64
-_SYMBOLS = 256
-_MAX_STACKS = 256
+MAX_STACKS = 256
 
 
-@dataclass(frozen=True, eq=False)
 class Pushdown:
-    """``next``: int32 [states, classes], moves on bytes; ``byte_class``: uint8
-    [256]; ``accepts``: bool [states], whether a state may pop; ``calls[q]``:
-    pairs (start state of the rule, state to return to)."""
+    """The machine of ``frames``, nested at most ``depth`` cells deep.
 
-    next: NDArray[np.int32]
-    byte_class: NDArray[np.uint8]
-    accepts: NDArray[np.bool_]
-    calls: tuple[tuple[tuple[int, int], ...], ...]
-    start_state: int
-    depth: int = MAX_DEPTH
-    _moves: dict[int, dict[int, tuple[Stack, ...]]] = field(default_factory=dict)
+    ``standard``: the machine of the standard rules its calls lead to.
+    """
+
+    def __init__(
+        self, frames: Frames, depth: int, standard: Pushdown | None = None
+    ) -> None:
+        self.frames = frames
+        self.depth = depth
+        self.standard = standard
+        self.state = States(frames, standard.state if standard else None)
+        self._readings: dict[int, Reading] = {}
+
+    @property
+    def first(self) -> int:
+        """The number of the first state that is not a standard one."""
+        return self.state.first
 
     @property
     def states(self) -> int:
-        """How many states there are, the dead one included."""
-        return len(self.next)
+        """The size of the automaton behind: frame states and bytes of literals."""
+        return self.frames.states
+
+    @property
+    def nbytes(self) -> int:
+        """About what the automaton takes, in bytes, without the standard rules."""
+        return self.frames.nbytes
 
     @cached_property
-    def nbytes(self) -> int:
-        """Size of the arrays in bytes."""
-        calls = 8 * sum(map(len, self.calls))
-        return self.next.nbytes + self.byte_class.nbytes + self.accepts.nbytes + calls
+    def start_state(self) -> int:
+        """The first state; DEAD when there is no text at all."""
+        return self.state.entry(self.frames.letters[self.frames.start].rule)
 
     @cached_property
     def start(self) -> Config:
         """The configuration before the first byte."""
-        return frozenset([(self.start_state, None, 1)])
+        return frozenset([(self.start_state, None, 1, None)])
 
-    @cached_property
-    def done(self) -> int:
-        """The state that accepts and moves no more; -1 when there is none.
-        The automaton is minimal, so there is at most one."""
-        still = self.accepts & (self.next == DEAD).all(axis=1)
-        found = [q for q in np.flatnonzero(still).tolist() if not self.calls[q]]
-        return found[0] if found else -1
-
-    @cached_property
-    def pops(self) -> tuple[bool, ...]:
-        """Per state whether it may pop without reading: it accepts, or calls a
-        rule that matches nothing and returns to such a state."""
-        nothing: list[list[int]] = [[] for _ in self.calls]
-        return tuple(finishing(self.accepts.tolist(), nothing, self.calls))
-
-    def moves(self, state: int) -> dict[int, tuple[Stack, ...]]:
-        """Per byte class what may replace ``state`` on top of the stack, the
-        deepest first; ``()`` when the byte ends its rule."""
-        known = self._moves.get(state)
+    def reading(self, state: int) -> Reading:
+        """What each byte may make of ``state`` on top of a stack."""
+        if self.standard is not None and state < self.first:
+            return self.standard.reading(state)
+        known = self._readings.get(state)
         if known is None:
-            found: dict[int, dict[Stack, None]] = {}
-            for below, top in self._openings(state):
-                row = self.next[top]
-                for cls in np.flatnonzero(row).tolist():
-                    after = int(row[cls])
-                    stack = below if after == self.done else (*below, after)
-                    found.setdefault(cls, {})[stack] = None
-            known = {cls: tuple(stacks) for cls, stacks in found.items()}
-            self._moves[state] = known
+            known = self._readings[state] = reading(self.state, state)
         return known
-
-    def _openings(self, state: int) -> Iterator[tuple[Stack, int]]:
-        """(stack below, top) for everything calls lead to without reading."""
-        todo: list[tuple[Stack, int]] = [((), state)]
-        seen = set(todo)
-        while todo:
-            below, top = todo.pop()
-            yield below, top
-            for entry, back in self.calls[top]:
-                kept = below if back == self.done else (*below, back)
-                after = [(kept, entry)]
-                if self.pops[entry]:
-                    after.append((below, back))
-                for item in after:
-                    if item not in seen:
-                        seen.add(item)
-                        todo.append(item)
-                if len(kept) > self.states:
-                    raise ValueError("a rule calls itself before it reads")
 
     def step(self, config: Config, byte: int) -> Config:
         """The configuration after ``byte``; empty when it may not be read.
@@ -130,24 +100,35 @@ class Pushdown:
         Raises LimitError when the stack would be deeper than ``depth``, or the
         text so far can be read in more than 256 ways.
         """
-        cls = int(self.byte_class[byte])
         after: dict[Cell, None] = {}
-        for state, below, depth in self.open_cells(config):
-            for stack in self.moves(state).get(cls, ()):
-                after[self._push(stack, below, depth - 1)] = None
-        if len(after) > _MAX_STACKS:
+        for cell in self.open_cells(config):
+            for ticks, stack in self.reading(cell[0]).table[byte]:
+                pushed = self._push(stack, cell, ticks)
+                if pushed is not None:
+                    after[pushed] = None
+        if len(after) > MAX_STACKS:
             raise LimitError(
-                f"the output so far can be read in more than {_MAX_STACKS} ways",
+                f"the output so far can be read in more than {MAX_STACKS} ways",
                 what="states",
-                limit=_MAX_STACKS,
+                limit=MAX_STACKS,
                 hint="make the format less ambiguous",
             )
         return frozenset(after)
 
-    def _push(self, stack: Stack, below: Cell | None, depth: int) -> Cell:
-        for state in stack:
+    def _push(self, stack: Stack, cell: Cell, ticks: int) -> Cell | None:
+        """The stack with ``cell`` replaced; None when its window is exceeded."""
+        _, below, depth, window = cell
+        depth -= 1
+        for place, item in enumerate(stack):
+            state = state_of(item)
+            kept = None if isinstance(item, int) else item[1:]
+            if place == 0 and window is not None:
+                moved = ticked(self.state, (0, *window), state, ticks)
+                if moved is None:
+                    return None
+                kept = moved[1:]  # type: ignore[index]
             depth += 1
-            below = (state, below, depth)
+            below = (state, below, depth, kept)
         if depth > self.depth:
             raise LimitError(
                 f"the output nests deeper than {self.depth} levels",
@@ -155,17 +136,23 @@ class Pushdown:
                 limit=self.depth,
                 hint="pass depth=... to constrain for more",
             )
-        return below if below is not None else (self.done, None, 1)
+        return below if below is not None else (DONE, None, 1, None)
 
     def open_cells(self, config: Config) -> list[Cell]:
         """The cells of ``config`` and those under them that pops lay open."""
         cells = list(config)
         seen = set(config)
-        for state, below, _ in cells:
-            if self.pops[state] and below is not None and below not in seen:
+        for cell in cells:
+            below = cell[1]
+            if below is not None and self.may_pop(cell) and below not in seen:
                 seen.add(below)
                 cells.append(below)
         return cells
+
+    def may_pop(self, cell: Cell) -> bool:
+        """Whether the rule of a cell may end here."""
+        state, _, _, window = cell
+        return self.state.node(state).may_end and (window is None or window[0] <= 0)
 
     def run(self, config: Config, data: bytes) -> Config:
         """The configuration after ``data``; empty when it may not be read."""
@@ -178,50 +165,69 @@ class Pushdown:
     def is_complete(self, config: Config) -> bool:
         """Whether the output may end in ``config``."""
         return any(
-            below is None and self.pops[state]
-            for state, below, _ in self.open_cells(config)
+            cell[1] is None and self.may_pop(cell) for cell in self.open_cells(config)
         )
 
-    def reached(self, usable: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """bool [states]: what the start reaches with byte classes ``usable``,
-        taking every call for one that returns."""
-        reached = np.zeros(self.states, np.bool_)
-        ring = [self.start_state]
-        while ring:
-            at = ring.pop()
-            if at != DEAD and not reached[at]:
-                reached[at] = True
-                ring += self.next[at, usable].tolist()
-                ring += [q for pair in self.calls[at] for q in pair]
-        return reached
+    def live(self, config: Config) -> tuple[int, ...]:
+        """The bytes that may be read in ``config``, ascending."""
+        found: set[int] = set()
+        for cell in self.open_cells(config):
+            for values, options in self.reading(cell[0]).groups:
+                if self._is_live(cell, options):
+                    found.update(values)
+        return tuple(sorted(found))
 
-    def finishing(self, usable: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """bool [states]: what may pop after some bytes of ``usable``."""
-        moves = self.next[:, usable].tolist()
-        return np.array(finishing(self.accepts.tolist(), moves, self.calls), np.bool_)
+    def _is_live(self, cell: Cell, options: Options) -> bool:
+        window = cell[3]
+        if window is None:
+            return True
+        return any(
+            ticked(self.state, (0, *window), state_of(stack[0]), ticks) is not None
+            for ticks, stack in options
+        )
 
     @cached_property
-    def _shortest(self) -> list[bytes | None]:
-        return shortest_texts(self)
+    def _shortest(self) -> Shortest:
+        return Shortest(self.state)
 
     def shortest(self, config: Config) -> bytes:
-        """A shortest text that completes the output from ``config``; among
-        those of equal length the least."""
+        """A shortest text that completes the output from ``config``."""
         return min((self._finish(cell) for cell in config), key=lambda t: (len(t), t))
 
     def _finish(self, cell: Cell | None) -> bytes:
         out = b""
         while cell is not None:
-            out += self._shortest[cell[0]] or b""
-            cell = cell[1]
+            state, below, _, window = cell
+            out += self._shortest.text(state, window[0] if window else 0)
+            cell = below
         return out
 
-    def live(self, config: Config) -> tuple[int, ...]:
-        """The bytes that may be read in ``config``, ascending."""
-        alive = np.zeros(self.next.shape[1], bool)
-        for state, _, _ in self.open_cells(config):
-            alive[list(self.moves(state))] = True
-        return tuple(np.flatnonzero(alive[self.byte_class]).tolist())
+
+_standards: dict[int, tuple[Rules, Pushdown]] = {}
+_lock = threading.Lock()
+
+
+def standard_pushdown(rules: Rules) -> Pushdown:
+    """The machine of standard rules, all its states made; one a process."""
+    with _lock:
+        known = _standards.get(id(rules))
+        if known is None:
+            frames = build_standard(rules, Meter())
+            machine = Pushdown(frames, MAX_DEPTH)
+            _make_all(machine.state)
+            known = _standards[id(rules)] = rules, machine
+        return known[1]
+
+
+def _make_all(states: States) -> None:
+    """Makes every state that the entries reach, in a fixed order."""
+    for rule in range(len(states.frames.entries)):
+        states.entry(rule)
+    state = DONE
+    while state + 1 < states.count:
+        state += 1
+        states.node(state)
+        states.moves(state)
 
 
 def compile_pushdown(
@@ -231,73 +237,10 @@ def compile_pushdown(
 ) -> Pushdown:
     """The pushdown of ``rules``; calls stay calls.
 
-    Raises LimitError over ``limits``, ValueError for rules that call themselves
-    before they read (front ends remove that) and for rules without any text.
+    Raises LimitError over ``limits``.  Rules that call themselves before they read
+    are found when they are met (ValueError; front ends remove that).
     """
     meter = Meter.of(limits)
-    names = list(rules.rules)
-    symbols = {name: _SYMBOLS + i for i, name in enumerate(names)}
-    entries = {
-        _SYMBOLS + len(names) + i: rules.rules[name] for i, name in enumerate(names)
-    }
-    products = Products(rules.rules, meter)
-    nfa = Builder(rules.rules, products.product, meter, symbols).build_all(entries)
-    whole = determinise(nfa, meter)
-    width = whole.byte_class.max() + 1
-    whole = _widened(whole, _SYMBOLS + 2 * len(names), int(width))
-    trimmed = minimise(_without_unproductive(whole, len(names)), meter)
-    if trimmed.start == DEAD:
-        nothing = ((),) * trimmed.states
-        return Pushdown(
-            trimmed.next, trimmed.byte_class, trimmed.accepts, nothing, DEAD, depth
-        )
-    return _unpack(trimmed, names, rules.start, depth)
-
-
-def _widened(dfa: Dfa, symbols: int, width: int) -> Dfa:
-    """``dfa`` with a class for each of ``symbols``: those that no move reads
-    get a dead column."""
-    missing = symbols - len(dfa.byte_class)
-    column = np.zeros((dfa.states, 1), np.int32)
-    byte_class = np.concatenate(
-        [dfa.byte_class.astype(np.int32), np.full(max(missing, 0), width, np.int32)]
-    )[:symbols]
-    return Dfa(np.hstack([dfa.next, column]), byte_class, dfa.accepts, dfa.start)
-
-
-def _without_unproductive(dfa: Dfa, rules: int) -> Dfa:
-    """``dfa`` without calls of rules that match no text at all."""
-    call_class = dfa.byte_class[_SYMBOLS : _SYMBOLS + rules]
-    entry_class = dfa.byte_class[_SYMBOLS + rules : _SYMBOLS + 2 * rules]
-    starts = dfa.next[dfa.start, entry_class]
-    byte_moves = dfa.next[:, np.unique(dfa.byte_class[:_SYMBOLS])]
-    returns = dfa.next[:, call_class]
-    calls: list[list[tuple[int, int]]] = [[] for _ in range(dfa.states)]
-    for state, rule in zip(*np.nonzero(returns), strict=True):
-        calls[state].append((int(starts[rule]), int(returns[state, rule])))
-    known = finishing(dfa.accepts.tolist(), byte_moves.tolist(), calls)
-    table = dfa.next.copy()
-    table[:, call_class[~np.array(known)[starts]]] = DEAD
-    return Dfa(table, dfa.byte_class, dfa.accepts, dfa.start)
-
-
-def _unpack(dfa: Dfa, names: list[str], start: str, depth: int) -> Pushdown:
-    """The pushdown behind the automaton over bytes, calls and entries."""
-    count = len(names)
-    call_class = dfa.byte_class[_SYMBOLS : _SYMBOLS + count].tolist()
-    entry_class = dfa.byte_class[_SYMBOLS + count : _SYMBOLS + 2 * count]
-    starts = dfa.next[dfa.start, entry_class].tolist()
-    columns, byte_class = np.unique(dfa.byte_class[:_SYMBOLS], return_inverse=True)
-    table = dfa.next[:, columns].copy()
-    calls = []
-    for row in dfa.next.tolist():
-        pairs = [(starts[i], row[c]) for i, c in enumerate(call_class) if row[c]]
-        calls.append(tuple(sorted({p for p in pairs if p[0] != DEAD})))
-    return Pushdown(
-        np.ascontiguousarray(table),
-        byte_class.astype(np.uint8),
-        dfa.accepts,
-        tuple(calls),
-        starts[names.index(start)],
-        depth,
-    )
+    standard = standard_pushdown(rules.standard) if rules.standard else None
+    frames = build_frames(rules, meter, standard.frames if standard else None)
+    return Pushdown(frames, depth, standard)

@@ -1,68 +1,184 @@
 """Shortest texts from the states of a pushdown to the end of their rules.
 
-Knuth's generalisation of Dijkstra's algorithm (1977): states are settled in order
-of length; a state is settled by a byte before a settled state, or by a call
-whose rule and return state are both settled.
+Knuth's generalisation of Dijkstra's algorithm (1977) over pairs of a frame state
+and a number of ticks still to come: pairs are settled in order of length; one is
+settled by what is read before a settled pair, or by a call whose rule and return
+pair are both settled.  Linear in edges × ticks, so it is worked out when first
+asked for; a format whose shortest text is beyond reach is a LimitError.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from stcon.machines.dfa import DEAD
+from stcon.errors import LimitError
+from stcon.machines.frames import COUNTED_FINAL, FINAL
 
 if TYPE_CHECKING:
-    from stcon.machines.pushdown import Pushdown
+    from stcon.machines.lazy import States
+
+Pair = tuple[int, int]
+
+_MAX_PAIRS = 1 << 20
+_ENOUGH = 1
+"""Ticks after which a standard rule repeats itself: each costs the same."""
 
 
-def shortest_texts(machine: Pushdown) -> list[bytes | None]:
-    """Per state a shortest text that leads to where its rule may return, of
-    those the least; None for states that never get there."""
-    before = _before(machine)
-    waiting: list[list[tuple[int, int, int]]] = [[] for _ in range(machine.states)]
-    for state, calls in enumerate(machine.calls):
-        for entry, back in calls:
-            waiting[entry].append((state, entry, back))
-            waiting[back].append((state, entry, back))
-    texts: list[bytes | None] = [None] * machine.states
-    heap = [(0, b"", q) for q in np.flatnonzero(machine.accepts).tolist()]
-    while heap:
-        _, text, state = heapq.heappop(heap)
-        if texts[state] is not None:
-            continue
-        texts[state] = text
-        for byte, above in before[state]:
-            heapq.heappush(heap, (len(text) + 1, byte + text, above))
-        for above, entry, back in waiting[state]:
-            head, tail = texts[entry], texts[back]
-            if head is not None and tail is not None:
-                whole = head + tail
-                heapq.heappush(heap, (len(whole), whole, above))
-    return texts
+class _Way(NamedTuple):
+    """How the shortest text goes on: bytes, or a rule with its ticks."""
+
+    data: bytes
+    rule: Pair | None
+    to: Pair
 
 
-def _before(machine: Pushdown) -> list[list[tuple[bytes, int]]]:
-    """Per state the pairs (least byte, state it leads here from)."""
-    least = [
-        bytes([int(np.argmax(machine.byte_class == cls))])
-        for cls in range(machine.next.shape[1])
-    ]
-    before: list[list[tuple[bytes, int]]] = [[] for _ in range(machine.states)]
-    for state, moves in _moves(machine):
-        for to, cls in moves.items():
-            before[to].append((least[cls], state))
-    return before
+class Shortest:
+    """The shortest texts of the states of one machine."""
 
+    def __init__(self, states: States, repeats: bool = False) -> None:
+        """``repeats``: whether these are the standard rules."""
+        self._states = states
+        self._frames = states.frames
+        self._repeats = repeats
+        self.standard = Shortest(states.standard, True) if states.standard else None
+        self._cost: dict[Pair, int] = {}
+        self._way: dict[Pair, _Way] = {}
+        self._most = [0] * len(self._frames.skips)
+        self._find_most()
+        self._settle()
 
-def _moves(machine: Pushdown) -> Iterator[tuple[int, dict[int, int]]]:
-    """Per state the states its bytes lead to, with the class of the least."""
-    for state, row in enumerate(machine.next.tolist()):
-        moves: dict[int, int] = {}
-        for cls, to in enumerate(row):
-            if to != DEAD:
-                moves.setdefault(to, cls)
-        yield state, moves
+    def text(self, state: int, ticks: int) -> bytes:
+        """A shortest text to the end of the rule of ``state`` that takes at least
+        ``ticks`` ticks.  Raises LimitError when it is too long to be found."""
+        if state < self._states.first:
+            assert self.standard is not None
+            return self.standard.text(state, ticks)
+        options = []
+        for member in self._states.node(state).subset:
+            head, at = b"", member
+            if member < 0:
+                place = -1 - member
+                head, at = self._literal(place), self._frames.goal[place]
+            cost = self._cost.get((at, self._clamped(at, ticks)))
+            if cost is not None:
+                options.append((len(head) + cost, head, at))
+        if not options:
+            self._too_long()
+        _, head, at = min(options)
+        return head + self._walk((at, ticks))
+
+    def cost(self, rule: int, ticks: int) -> int | None:
+        """The length of the shortest text of an entry; None while unknown."""
+        pair = self._frames.entries[rule], ticks
+        known = self._cost.get((pair[0], self._clamped(*pair)))
+        beyond = ticks - self._clamped(pair[0], ticks)
+        return known if known is None else known + beyond
+
+    def _clamped(self, state: int, ticks: int) -> int:
+        """Ticks as far as they are told apart."""
+        return min(ticks, _ENOUGH) if self._repeats else ticks
+
+    def _find_most(self) -> None:
+        """The most ticks that any window asks of each state."""
+        from stcon.machines.windows import within
+
+        for letter in self._frames.letters:
+            rule, window = letter.rule, letter.window
+            if rule >= 0 and window is not None and self._frames.entries[rule] >= 0:
+                least = self._clamped(0, window[0])
+                for state in within(self._frames, self._frames.entries[rule]):
+                    self._most[state] = max(self._most[state], least)
+        if self._repeats:
+            for state, counted in enumerate(self._frames.counted):
+                self._most[state] = max(self._most[state], _ENOUGH if counted else 0)
+
+    def _settle(self) -> None:
+        if sum(self._most) > _MAX_PAIRS:
+            self._too_long()
+        before: dict[Pair, list[tuple[Pair, _Way]]] = {}
+        waiting: dict[Pair, list[tuple[Pair, _Way]]] = {}
+        for pair, way in self._ways():
+            before.setdefault(way.to, []).append((pair, way))
+            if way.rule is not None and way.rule[0] >= 0:
+                waiting.setdefault(way.rule, []).append((pair, way))
+        heap: list[tuple[int, Pair, _Way]] = [
+            (0, (final, 0), _Way(b"", None, (final, 0)))
+            for final in (FINAL, COUNTED_FINAL)
+        ]
+        while heap:
+            cost, pair, way = heapq.heappop(heap)
+            if pair in self._cost:
+                continue
+            self._cost[pair], self._way[pair] = cost, way
+            for above, found in (*before.get(pair, ()), *waiting.get(pair, ())):
+                length = self._length(found)
+                if length is not None and above not in self._cost:
+                    heapq.heappush(heap, (length, above, found))
+
+    def _length(self, way: _Way) -> int | None:
+        rest = self._cost.get(way.to)
+        head: int | None = len(way.data)
+        if way.rule is not None and way.rule[0] < 0:
+            assert self.standard is not None
+            head = self.standard.cost(-1 - way.rule[0], way.rule[1])
+        elif way.rule is not None:
+            head = self._cost.get(way.rule)
+        return None if rest is None or head is None else head + rest
+
+    def _ways(self) -> Iterator[tuple[Pair, _Way]]:
+        for state, most in enumerate(self._most):
+            for ticks in range(most + 1):
+                yield from (((state, ticks), way) for way in self._ways_of(state, ticks))
+
+    def _ways_of(self, state: int, ticks: int) -> Iterator[_Way]:
+        frames = self._frames
+        for to in frames.skips[state]:
+            yield _Way(b"", None, (to, ticks))
+        for mask, to in frames.moves[state]:
+            yield _Way(bytes([(mask & -mask).bit_length() - 1]), None, (to, ticks))
+        for place in frames.texts.get(state, ()):
+            yield _Way(self._literal(place), None, (frames.goal[place], ticks))
+        for to in frames.ticks.get(state, ()):
+            yield _Way(b"", None, (to, max(ticks - 1, 0)))
+        for number, to in frames.calls.get(state, ()):
+            letter = frames.letters[number]
+            least = letter.window[0] if letter.window else 0
+            entry = frames.entries[letter.rule] if letter.rule >= 0 else letter.rule
+            yield _Way(b"", (entry, least), (to, ticks))
+
+    def _literal(self, place: int) -> bytes:
+        frames = self._frames
+        return bytes(frames.text[place : frames.last.index(1, place) + 1])
+
+    def _walk(self, pair: Pair) -> bytes:
+        """The text along the ways from a settled pair."""
+        out = bytearray()
+        todo = [pair]
+        while todo:
+            state, ticks = todo.pop()
+            if state in (FINAL, COUNTED_FINAL):
+                continue
+            way = self._way[state, self._clamped(state, ticks)]
+            out += way.data
+            taken = self._clamped(state, ticks) - way.to[1]
+            todo.append((way.to[0], ticks - taken))
+            if way.rule is not None and way.rule[0] < 0:
+                out += self._standard_text(way.rule)
+            elif way.rule is not None:
+                todo.append(way.rule)
+        return bytes(out)
+
+    def _standard_text(self, rule: Pair) -> bytes:
+        assert self.standard is not None
+        standard = self.standard
+        return standard._walk((standard._frames.entries[-1 - rule[0]], rule[1]))
+
+    def _too_long(self) -> None:
+        raise LimitError(
+            "the shortest output is too long to be worked out",
+            what="bytes",
+            limit=_MAX_PAIRS,
+            hint="lower minLength and minItems",
+        )

@@ -24,16 +24,17 @@ from stcon.errors import StconError
 from stcon.syntax import rules as r
 from stcon.syntax.charset import ANY, MAX_CODE_POINT, CharSet, Range
 from stcon.syntax.rules import (
-    And,
     ByteSet,
     Call,
     Chars,
     Concat,
+    Counted,
     Expr,
     Literal,
     Not,
     Repeat,
     Union,
+    parts,
 )
 
 Encoder = Callable[[CharSet], Expr]
@@ -248,34 +249,34 @@ class _Encoding:
         stack = [root]
         while stack:
             node = stack[-1]
-            parts = _parts(node)
-            missing = [part for part in parts if id(part) not in self._new]
+            inside = parts(node)
+            missing = [part for part in inside if id(part) not in self._new]
             if missing and id(node) not in self._new:
                 stack += missing
                 continue
             stack.pop()
             if id(node) not in self._new:
-                self._made_of[id(node)] = self._kind(node, parts)
-                self._new[id(node)] = self._made(node, parts)
+                self._made_of[id(node)] = self._kind(node, inside)
+                self._new[id(node)] = self._made(node, inside)
         return self._new[id(root)]
 
-    def _kind(self, node: Expr, parts: tuple[Expr, ...]) -> int:
+    def _kind(self, node: Expr, inside: tuple[Expr, ...]) -> int:
         if isinstance(node, (ByteSet, Call)):
             return _OF_BYTES
         if isinstance(node, Literal):
             return _OF_BYTES if node.data else _OF_NOTHING
         if isinstance(node, Chars):
             return _OF_CHARS
-        return max((self._made_of[id(part)] for part in parts), default=_OF_NOTHING)
+        return max((self._made_of[id(part)] for part in inside), default=_OF_NOTHING)
 
-    def _made(self, node: Expr, parts: tuple[Expr, ...]) -> Expr:
+    def _made(self, node: Expr, inside: tuple[Expr, ...]) -> Expr:
         """The encoded node, from its encoded parts."""
         if isinstance(node, Chars):
             return self._chars(node.charset)
-        new = [self._new[id(part)] for part in parts]
+        new = [self._new[id(part)] for part in inside]
         if isinstance(node, Not) and self._made_of[id(node)] != _OF_BYTES:
             return r.intersect(r.star(self._chars(ANY)), r.complement(new[0]))
-        if all(map(is_, new, parts)):
+        if all(map(is_, new, inside)):
             return node
         if isinstance(node, Concat):
             return r.concat(*new)
@@ -283,6 +284,8 @@ class _Encoding:
             return r.union(*new)
         if isinstance(node, Repeat):
             return r.repeat(new[0], node.least, node.most)
+        if isinstance(node, Counted):
+            return r.counted(new[0], node.least, node.most)
         return r.complement(new[0]) if isinstance(node, Not) else r.intersect(*new)
 
     def _chars(self, charset: CharSet) -> Expr:
@@ -290,10 +293,3 @@ class _Encoding:
         if known is None:
             known = self._charsets[charset] = self._encoder(charset)
         return known
-
-
-def _parts(node: Expr) -> tuple[Expr, ...]:
-    """The nodes a node holds."""
-    if isinstance(node, (Concat, Union, And)):
-        return node.items
-    return (node.item,) if isinstance(node, (Repeat, Not)) else ()

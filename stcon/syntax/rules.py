@@ -101,12 +101,37 @@ class Call(Expr):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Tick(Expr):
+    """Reads nothing; counts one in the ``Counted`` around it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted(Expr):
+    """The texts of ``item`` that take ``least`` to ``most`` ticks (None: no bound).
+
+    At least one byte comes after a tick before the next one or the end.
+    """
+
+    item: Expr
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """Named rules and the name of the one that starts."""
+    """Named rules and the name of the one that starts.
+
+    ``standard``: rules that many formats share; they call one another only, and
+    ``rules`` holds them too, under the same names.  Machines keep what they
+    find out about them, so it is one object for all formats of a kind, and
+    ``name`` tells which.
+    """
 
     rules: Mapping[str, Expr]
     start: str
+    standard: Rules | None = None
+    name: tuple[str | int, ...] = ()
 
     @staticmethod
     def single(expr: Expr) -> Rules:
@@ -116,6 +141,7 @@ class Rules:
 
 EMPTY = Empty()
 EPSILON = Literal(b"")
+TICK = Tick()
 
 
 def literal(data: bytes | str) -> Expr:
@@ -168,7 +194,7 @@ def union(*items: Expr) -> Expr:
     mask = 0
     charset = CharSet(())
     literals: dict[bytes, None] = {}
-    for part in _parts(items):
+    for part in _flattened(items):
         if isinstance(part, ByteSet):
             mask |= part.mask
         elif isinstance(part, Chars):
@@ -194,6 +220,13 @@ def repeat(item: Expr, least: int, most: int | None) -> Expr:
         return item
     star = isinstance(item, Repeat) and (item.least, item.most) == (0, None)
     return item if star else Repeat(item, least, most)
+
+
+def counted(item: Expr, least: int, most: int | None) -> Expr:
+    """The texts of ``item`` with ``least`` to ``most`` ticks (None: no bound)."""
+    if item is EMPTY or (most is not None and most < least):
+        return EMPTY
+    return Counted(item, least, most)
 
 
 def optional(item: Expr) -> Expr:
@@ -223,7 +256,14 @@ def complement(item: Expr) -> Expr:
     return item.item if isinstance(item, Not) else Not(item)
 
 
-def _parts(items: Iterable[Expr]) -> Iterable[Expr]:
+def parts(node: Expr) -> tuple[Expr, ...]:
+    """The nodes that a node holds."""
+    if isinstance(node, (Concat, Union, And)):
+        return node.items
+    return (node.item,) if isinstance(node, (Repeat, Not, Counted)) else ()
+
+
+def _flattened(items: Iterable[Expr]) -> Iterable[Expr]:
     for item in items:
         if isinstance(item, Union):
             yield from item.items

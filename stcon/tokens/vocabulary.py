@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, MutableMapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,9 +25,15 @@ from stcon.tokens.trie import Trie, build_trie
 
 _MAX_TOKEN_BYTES = 1 << 16
 
+if TYPE_CHECKING:
+    from stcon.machines.pushdown import Pushdown
+    from stcon.tokens.transducer import Transducer
+
 # The one memo at module level: a vocabulary costs 0.3 s and tokenizers are passed
 # by each call.  Weak, and checked against the tokenizer's stamp at each use.
 _known: MutableMapping[Any, tuple[huggingface.Stamp, Vocabulary]] = WeakKeyDictionary()
+
+_lock = Lock()
 
 _KEPT = 10_000  # tokens; a smaller trie is built faster than it is read
 
@@ -52,6 +59,7 @@ class Vocabulary:
         self.data = data
         self.eos_ids = tuple(sorted(set(eos_ids)))
         self.size = len(offsets) - 1
+        self._transducers: dict[Pushdown, Transducer] = {}
         self._check()
         for array in (offsets, data):
             array.setflags(write=False)
@@ -138,6 +146,19 @@ class Vocabulary:
         trie = build_trie(self.offsets, self.data)
         cache.store("trie-1", self.fingerprint, vars(trie))
         return trie
+
+    def transducer(self, machine: Pushdown) -> Transducer:
+        """The transducer of a machine that many formats share; one of each."""
+        from stcon.tokens.transducer import Transducer
+
+        known = self._transducers.get(machine)
+        if known is None:
+            with _lock:
+                known = self._transducers.get(machine)
+                if known is None:
+                    known = Transducer(machine, self.trie)
+                    self._transducers[machine] = known
+        return known
 
     @cached_property
     def byte_tokens(self) -> npt.NDArray[np.int32]:

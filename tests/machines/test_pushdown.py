@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +10,7 @@ from stcon.errors import LimitError
 from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD
 from stcon.machines.pushdown import Pushdown, compile_pushdown
+from stcon.machines.stored import packed
 from stcon.syntax import rules as r
 from tests.oracles.derive import derive
 from tests.oracles.slow_dfa import strings
@@ -118,7 +118,16 @@ def test_right_recursion_needs_no_stack() -> None:
 
 def test_same_rules_same_bytes() -> None:
     one, two = (compile_pushdown(r.Rules(GRAMMARS["two"], "s")) for _ in range(2))
-    assert one.next.tobytes() == two.next.tobytes() and one.calls == two.calls
+    (arrays, facts), (same, also) = packed(one), packed(two)
+    assert facts == also and arrays.keys() == same.keys()
+    assert all(arrays[name].tobytes() == same[name].tobytes() for name in arrays)
+
+
+def test_states_made_while_reading_are_not_kept() -> None:
+    read, fresh = (compile_pushdown(r.Rules(GRAMMARS["two"], "s")) for _ in range(2))
+    read.run(read.start, b"aacbb")
+    arrays, same = packed(read)[0], packed(fresh)[0]
+    assert all(arrays[name].tobytes() == same[name].tobytes() for name in arrays)
 
 
 def test_a_state_that_calls_several_rules_finishes_by_any() -> None:
@@ -127,11 +136,11 @@ def test_a_state_that_calls_several_rules_finishes_by_any() -> None:
         "t": r.union(r.concat(A, r.star(r.concat(r.star(T), S))), C),
     }
     machine = compile_pushdown(r.Rules(rules, "s"))
-    every = np.ones(machine.next.shape[1], bool)
-    stuck = machine.reached(every) & ~machine.finishing(every)
-    assert not stuck.any()
-    none = machine.finishing(~every)
-    assert none.tolist() == list(machine.pops)
+    for text in strings(b"abc", 4):
+        config = machine.run(machine.start, text)
+        if config:
+            whole = machine.run(config, machine.shortest(config))
+            assert machine.is_complete(whole)
 
 
 def test_many_levels_of_rules_are_linear() -> None:

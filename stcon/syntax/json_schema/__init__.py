@@ -24,6 +24,7 @@ from stcon.syntax.json_schema.layout import layout
 from stcon.syntax.json_schema.load import load
 from stcon.syntax.json_schema.options import MAX_SETS, Options, unmetered
 from stcon.syntax.json_schema.plan import Plan
+from stcon.syntax.json_schema.standard import standard_rules
 from stcon.syntax.json_schema.unsatisfiable import no_value
 from stcon.syntax.json_schema.writer import Writer
 from stcon.syntax.rules import EMPTY, Rules
@@ -79,7 +80,10 @@ def compile_schema(
     plan = Plan(root, Expander(document, options))
     if not plan.is_reachable(root):
         raise no_value(plan, document, root)
-    rules = Writer(plan, document, spaces, escapes, recursion).rules(root)
+    standard = standard_rules(
+        whitespace, escapes, max_blanks, recursion and not spaces.has_depth
+    )
+    rules = Writer(plan, document, spaces, escapes, recursion, standard).rules(root)
     if rules.rules[rules.start] is EMPTY:
         raise no_value(plan, document, root)
     return CompiledSchema(rules, document.report.as_dict())

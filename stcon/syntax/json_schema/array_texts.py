@@ -13,7 +13,16 @@ from stcon.syntax.json_schema.arrays import ArrayShape
 from stcon.syntax.json_schema.constant_texts import in_brackets
 from stcon.syntax.json_schema.counted_items import counted_items
 from stcon.syntax.json_schema.distinct_items import distinct_items, is_finite
-from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, optional, repeat
+from stcon.syntax.rules import (
+    EMPTY,
+    EPSILON,
+    TICK,
+    Expr,
+    concat,
+    counted,
+    optional,
+    star,
+)
 
 if TYPE_CHECKING:
     from stcon.syntax.json_schema.writer import Writer
@@ -54,15 +63,33 @@ def _items(shape: ArrayShape, writer: Writer, depth: int) -> Expr:
     if most == 0 or (not items and rest is EMPTY):
         return EMPTY
     comma = writer.layout.comma(depth)
-    first, start = (items[0], len(items)) if items else (rest, 1)
+    if not items:
+        return _many(rest, comma, max(1, shape.least), most)
+    start = len(items)
     tail: Expr = EPSILON
     if most is None or most > start:
         left = None if most is None else most - start
-        tail = repeat(concat(comma, rest), max(0, shape.least - start), left)
+        tail = _more(rest, comma, max(0, shape.least - start), left)
     elif shape.least > max(most, 0):
         return EMPTY
     for index in range(min(start, len(items) if most is None else most) - 1, 0, -1):
         tail = concat(comma, items[index], tail)
         if index >= shape.least:
             tail = optional(tail)
-    return concat(first, tail)
+    return concat(items[0], tail)
+
+
+def _many(item: Expr, comma: Expr, least: int, most: int | None) -> Expr:
+    """From ``least`` (at least 1) to ``most`` items."""
+    more = star(concat(comma, item))
+    if least == 1 and most is None:
+        return concat(item, more)
+    ticked = concat(TICK, item, star(concat(comma, TICK, item)))
+    return counted(ticked, least, most)
+
+
+def _more(item: Expr, comma: Expr, least: int, most: int | None) -> Expr:
+    """From ``least`` to ``most`` items, a comma before each."""
+    if least == 0 and most is None:
+        return star(concat(comma, item))
+    return counted(star(concat(comma, TICK, item)), least, most)

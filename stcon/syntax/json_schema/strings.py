@@ -68,9 +68,12 @@ class Text(Fact):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StringShape:
-    """Strings; ``language`` is over decoded characters, None for any string."""
+    """Strings of ``least`` to ``most`` characters (None: no bound); ``language``
+    is over decoded characters, None for any string."""
 
     language: Expr | None
+    least: int = 0
+    most: int | None = None
 
 
 def merge_strings(facts: list[Fact]) -> StringShape | None:
@@ -89,13 +92,17 @@ def merge_strings(facts: list[Fact]) -> StringShape | None:
             parts.append(complement(union(*map(text_expr, fact.values))))
     if most is not None and least > most:
         return None
-    if least or most is not None:
-        parts.append(repeat(ANY_CHAR, least, most))
-    if not parts:
-        return StringShape(None)
-    return StringShape(intersect(*parts))
+    return StringShape(intersect(*parts) if parts else None, least, most)
 
 
 def text_expr(text: str) -> Expr:
     """Exactly ``text``, over characters."""
     return concat(*(chars(CharSet.of(c)) for c in text)) if text else EPSILON
+
+
+def string_language(shape: StringShape) -> Expr:
+    """The language of a shape, its length written out: a state a character."""
+    parts = [] if shape.language is None else [shape.language]
+    if shape.least or shape.most is not None:
+        parts.append(repeat(ANY_CHAR, shape.least, shape.most))
+    return intersect(*parts) if parts else ANY_TEXT

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from stcon.errors import SchemaError
-from stcon.syntax.charset import CharSet
-from stcon.syntax.encode import encode, json_string
+from stcon.syntax.encode import json_string
 from stcon.syntax.json_schema.alternatives import Shape
 from stcon.syntax.json_schema.array_texts import array_expr
 from stcon.syntax.json_schema.arrays import ArrayShape
@@ -24,27 +23,37 @@ from stcon.syntax.json_schema.constants import Constants
 from stcon.syntax.json_schema.document import Document
 from stcon.syntax.json_schema.goals import ANYTHING, Goal
 from stcon.syntax.json_schema.layout import Layout
-from stcon.syntax.json_schema.number_texts import number_expr
+from stcon.syntax.json_schema.number_texts import INTEGER, NUMBER, number_expr
 from stcon.syntax.json_schema.numbers import NumberShape
 from stcon.syntax.json_schema.object_texts import object_expr
+from stcon.syntax.json_schema.other_keys import can_be_plain, other_keys
 from stcon.syntax.json_schema.plan import Key, Plan
-from stcon.syntax.json_schema.sizes import Sizes
-from stcon.syntax.json_schema.strings import ANY_TEXT, StringShape
+from stcon.syntax.json_schema.standard import (
+    CHARACTERS,
+    INTEGER_CALL,
+    NUMBER_CALL,
+    STRING,
+    VALUE,
+)
+from stcon.syntax.json_schema.strings import ANY_TEXT, StringShape, text_expr
+from stcon.syntax.json_schema.texts import Texts
 from stcon.syntax.rules import (
     EMPTY,
-    And,
+    TICK,
     Call,
     Expr,
-    Not,
     Rules,
     complement,
     concat,
-    intersect,
+    counted,
     literal,
     union,
 )
+from stcon.syntax.sizes import Sizes
 
 _QUOTE = literal('"')
+
+_NUMBERS: dict[Expr, Expr] = {INTEGER: INTEGER_CALL, NUMBER: NUMBER_CALL}
 
 # A call costs a machine about as much as an expression of this size.
 _MAX_INLINED = 60
@@ -71,38 +80,48 @@ class Writer:
         layout: Layout,
         escapes: str,
         recursion: bool,
+        standard: Rules,
     ) -> None:
         self.plan = plan
         self.judge = plan.expander.judge
         self.layout = layout
         self._document = document
         self._recursion = recursion
-        self._encoder = partial(json_string, escapes=escapes)
-        self._charsets: dict[CharSet, Expr] = {}
         self._done: dict[Node, Expr] = {}
         self._names: dict[Node, str] = {}
         self._rules: dict[str, Expr] = {}
-        self._languages: dict[Expr, Expr] = {}
-        self._insides: dict[Expr, Expr] = {}
-        self._negated: dict[Expr, Expr] = {}
+        self._other_keys: dict[frozenset[str], Expr] = {}
         self._sizes = Sizes()
         self._uses = plan.uses()
-        self._any_text = encode(ANY_TEXT, self._char)
-        self._letters: dict[str, Expr] = {}
-        self.any_string = self.quoted(ANY_TEXT)
+        self._escapes = escapes
+        encoder = partial(json_string, escapes=escapes)
+        self._texts = Texts(encoder)
+        self._ticked = Texts(lambda charset: concat(TICK, encoder(charset)))
+        self._standard = standard
 
     def rules(self, root: Goal) -> Rules:
         """The rules of all values that reach ``root``."""
+        standard = self._standard
+        if root == ANYTHING and self._has_values:
+            return Rules(standard.rules, VALUE.name, standard)
         self._write(root)
         expr = self._done[frozenset(root), 0]
+        rules = {**self._rules, **standard.rules}
         if isinstance(expr, Call):
-            return Rules(self._rules, expr.name)
-        return Rules({"start": expr, **self._rules}, "start")
+            return Rules(rules, expr.name, standard)
+        return Rules({"start": expr, **rules}, "start", standard)
+
+    @property
+    def _has_values(self) -> bool:
+        """Whether there are standard rules for values of any kind."""
+        return VALUE.name in self._standard.rules
 
     def value(self, wanted: Goal, depth: int) -> Expr:
         """The expression of a part, at the depth of its container."""
         if not self.plan.is_reachable(wanted):
             return EMPTY
+        if wanted == ANYTHING and self._has_values:
+            return VALUE
         node = self._node(wanted, depth + 1)
         if node in self._names:
             return Call(self._names[node])
@@ -120,6 +139,8 @@ class Writer:
             if part is None:
                 self._close(node, at)
                 del path[node]
+                continue
+            if part == ANYTHING and self._has_values:
                 continue
             below = self._node(part, at.depth + 1)
             if below in path:
@@ -154,61 +175,44 @@ class Writer:
         if isinstance(shape, Constants):
             return constants_expr(shape.values, self.layout, depth)
         if isinstance(shape, StringShape):
-            language = shape.language
-            return self.any_string if language is None else self.quoted(language)
+            return self.quoted(shape.language, shape.least, shape.most)
         if isinstance(shape, NumberShape):
-            return number_expr(shape)
+            return _NUMBERS.get(expr := number_expr(shape), expr)
         if isinstance(shape, ArrayShape):
             return array_expr(shape, self, depth)
         return object_expr(shape, self, depth)
 
     def all_keys_but(self, names: Collection[str]) -> Expr:
-        """Every JSON string, in quotes, that is none of ``names``."""
+        """Every JSON string, in quotes, that is none of ``names``; a rule of its
+        own, since it may follow each key of its object."""
         if not names:
-            return self.any_string
-        words = [concat(*map(self._letter, name)) for name in names]
-        others = intersect(self._any_text, complement(union(*words)))
-        return concat(_QUOTE, others, _QUOTE)
-
-    def _letter(self, char: str) -> Expr:
-        known = self._letters.get(char)
+            return STRING
+        wanted = frozenset(names)
+        known = self._other_keys.get(wanted)
         if known is None:
-            known = self._letters[char] = self._char(CharSet.of(char))
+            name = f"other keys ({len(self._other_keys) + 1})"
+            self._rules[name] = self._keys_but(names)
+            known = self._other_keys[wanted] = Call(name)
         return known
 
-    def quoted(self, language: Expr) -> Expr:
-        """The JSON strings whose decoded text is in ``language``."""
-        known = self._languages.get(language)
-        if known is None:
-            inside = self._inside(language)
-            known = self._languages[language] = concat(_QUOTE, inside, _QUOTE)
-        return known
+    def _keys_but(self, names: Collection[str]) -> Expr:
+        if can_be_plain(names, self._escapes):
+            return other_keys(names, self._escapes)
+        return self.quoted(complement(union(*map(text_expr, names))))
 
-    def _inside(self, language: Expr) -> Expr:
-        """``language`` encoded; a part of a conjunction, negated or not, once."""
-        if isinstance(language, And):
-            return intersect(*map(self._inside, language.items))
-        if isinstance(language, Not):
-            return self._all_but(language.item)
-        known = self._insides.get(language)
-        if known is None:
-            known = self._insides[language] = encode(language, self._char)
-        return known
-
-    def _all_but(self, language: Expr) -> Expr:
-        """The encoded texts outside ``language``: the node of a negation is new
-        each time, what it negates is not."""
-        known = self._negated.get(language)
-        if known is None:
-            text, denied = self._inside(ANY_TEXT), self._inside(language)
-            known = self._negated[language] = intersect(text, complement(denied))
-        return known
-
-    def _char(self, charset: CharSet) -> Expr:
-        known = self._charsets.get(charset)
-        if known is None:
-            known = self._charsets[charset] = self._encoder(charset)
-        return known
+    def quoted(
+        self, language: Expr | None, least: int = 0, most: int | None = None
+    ) -> Expr:
+        """The JSON strings whose decoded text is in ``language`` (None: any) and
+        has ``least`` to ``most`` characters."""
+        if least == 0 and most is None:
+            if language is None or language is ANY_TEXT:
+                return STRING
+            return concat(_QUOTE, self._texts.of(language), _QUOTE)
+        inside: Expr = CHARACTERS
+        if language is not None and language is not ANY_TEXT:
+            inside = self._ticked.of(language)
+        return concat(_QUOTE, counted(inside, least, most), _QUOTE)
 
     def _recurs(self, node: Node, wanted: Goal, path: list[_Open]) -> None:
         """Names the rule of a goal that contains itself, or refuses it."""
@@ -220,7 +224,7 @@ class Writer:
     def _new_name(self, wanted: Goal) -> str:
         """A name no rule has yet, after the schema it is from."""
         name = "value" if wanted == ANYTHING else self._pointer(wanted)
-        taken = set(self._names.values())
+        taken = {*self._names.values(), *self._standard.rules, "start"}
         number, unique = 1, name
         while unique in taken:
             number += 1

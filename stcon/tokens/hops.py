@@ -1,0 +1,231 @@
+"""Hops: what is known about one set of trie nodes above one stack symbol."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stcon.machines.frames import Window
+from stcon.tokens.relative import DEAD, Relatives
+from stcon.tokens.trie import Trie
+
+Nodes = NDArray[np.int32]
+
+ROOT = 0
+"""The number of the P that holds the root alone."""
+NOTHING = -1
+"""The number of the empty P."""
+
+_LARGE = 64  # more than one token in so many, and a hop keeps bits, not ids
+
+
+class Pending:
+    """Sets P of trie nodes, numbered as they are met; shared by all machines
+    over one vocabulary."""
+
+    def __init__(self) -> None:
+        self._sets: list[Nodes] = []
+        self._ids: dict[bytes, int] = {}
+        self._lock = threading.Lock()
+        self.number(np.zeros(1, np.int32))
+
+    def number(self, nodes: Nodes) -> int:
+        """The number of a set (ascending nodes); NOTHING for the empty one."""
+        if not len(nodes):
+            return NOTHING
+        key = nodes.tobytes()
+        known = self._ids.get(key)
+        if known is None:
+            with self._lock:
+                known = self._ids.get(key)
+                if known is None:
+                    known = len(self._sets)
+                    self._sets.append(nodes)
+                    self._ids[key] = known
+        return known
+
+    def nodes(self, number: int) -> Nodes:
+        """The set of a number."""
+        return self._sets[number]
+
+
+class TokensAt:
+    """Finds the tokens that end at nodes."""
+
+    def __init__(self, trie: Trie) -> None:
+        self._trie = trie
+        order = np.argsort(trie.node_of_token, kind="stable").astype(np.int32)
+        self._order = order[np.searchsorted(trie.node_of_token[order], 1) :]
+        self._nodes = trie.node_of_token[self._order]
+        self.size = len(trie.node_of_token)
+
+    def few(self, nodes: Nodes) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """The tokens at ``nodes`` (distinct), and the place of the node of each."""
+        first = np.searchsorted(self._nodes, nodes)
+        counts = np.searchsorted(self._nodes, nodes, "right") - first
+        places = np.repeat(np.arange(len(nodes)), counts)
+        offsets = np.repeat(first - np.cumsum(counts) + counts, counts)
+        return self._order[offsets + np.arange(len(places))], places
+
+    def by_node(self, values: NDArray[np.int32]) -> NDArray[np.int32]:
+        """``values[node]`` for the node of each token, int32 [tokens]."""
+        return values[self._trie.node_of_token]
+
+
+@dataclass(eq=False)
+class Hop:
+    """``tokens``: int32, ids that end above the symbol; ``needs``: the fewest
+    ticks each leaves to be taken, ascending, None if the rule does not count.
+    Of many tokens, ``bits`` (packed, [tokens / 8]) or, where counted, ``levels``
+    (int16 [tokens], the need of each, -1 for none) take their place.
+    ``popped``: the nodes at which the symbol was popped, with the ticks taken.
+    """
+
+    tokens: NDArray[np.int32] | None
+    needs: NDArray[np.int32] | None
+    bits: NDArray[np.uint8] | None
+    levels: NDArray[np.int16] | None
+    popped: Nodes
+    popped_ticks: NDArray[np.int32] | None
+    pending: Pending
+    highest: int = 0
+    _rests: dict[Window | None, int] = field(default_factory=dict)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        arrays = (self.tokens, self.needs, self.bits, self.levels, self.popped)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    def window(self, window: Window | None) -> Window | None:
+        """The window as far as it matters to this hop."""
+        if self.popped_ticks is None or window is None:
+            return None
+        return min(window[0], self.highest + 1), min(window[1], self.highest)
+
+    def rest(self, window: Window | None) -> int:
+        """The number of the next P, or NOTHING."""
+        known = self._rests.get(window)
+        if known is None:
+            nodes = self.popped
+            if self.popped_ticks is not None and window is not None:
+                ticks = self.popped_ticks
+                nodes = nodes[(ticks >= window[0]) & (ticks <= window[1])]
+            known = self._rests[window] = self.pending.number(np.unique(nodes))
+        return known
+
+    def paint(self, row: NDArray[np.bool_], window: Window | None) -> None:
+        """Nothing; sets the tokens of this hop in ``row``, bool [tokens]."""
+        if self.bits is not None:
+            row |= np.unpackbits(self.bits, count=len(row)).view(np.bool_)
+        elif self.levels is not None:
+            most = np.inf if window is None else window[1]
+            row |= (self.levels >= 0) & (self.levels <= min(most, self.highest))
+        elif self.tokens is not None:
+            tokens = self.tokens
+            if self.needs is not None and window is not None:
+                tokens = tokens[: np.searchsorted(self.needs, window[1], "right")]
+            row[tokens] = True
+
+
+class Ends:
+    """Collects where tokens end and symbols are popped during one walk."""
+
+    def __init__(self, relatives: Relatives, counts: bool) -> None:
+        self._relatives = relatives
+        self._counts = counts
+        self._one: list[tuple[int, int, int]] = []
+        self._many: list[tuple[Nodes, NDArray[np.int32], NDArray[np.int32]]] = []
+        self._popped: list[tuple[Nodes, int]] = []
+
+    def pop(self, nodes: Nodes, config: int) -> None:
+        """Nothing; the symbol may be popped at ``nodes`` before anything is read."""
+        for ticks in self._relatives.pops[config]:
+            self._popped.append((nodes, ticks))
+
+    def add_one(self, node: int, config: int, ticks: int) -> None:
+        """Nothing; a node is reached in a configuration after ticks."""
+        self._one.append((node, config, ticks))
+
+    def add(
+        self, nodes: Nodes, config: NDArray[np.int32], ticks: NDArray[np.int32]
+    ) -> None:
+        """Nothing; many nodes are reached."""
+        self._many.append((nodes, config, ticks))
+
+    def hop(self, trie: Trie, tokens: TokensAt, pending: Pending) -> Hop:
+        """All that was collected."""
+        one = np.array(self._one, np.int32).reshape(-1, 3).T
+        parts = [(one[0], one[1], one[2]), *self._many]
+        nodes, config, ticks = (
+            np.concatenate([part[i] for part in parts]) for i in range(3)
+        )
+        popped, popped_ticks = self._all_popped(trie, nodes, config, ticks)
+        if not self._counts:
+            return self._uncounted(nodes, tokens, popped, pending)
+        need = np.array(self._relatives.need, np.int32)[config]
+        alive = need >= 0
+        found = self._counted(nodes[alive], (need + ticks)[alive], tokens)
+        highest = max(found[3], int(popped_ticks.max(initial=0)))
+        return Hop(found[0], found[1], None, found[2], popped, popped_ticks, pending, highest)
+
+    def _all_popped(
+        self,
+        trie: Trie,
+        nodes: Nodes,
+        config: NDArray[np.int32],
+        ticks: NDArray[np.int32],
+    ) -> tuple[Nodes, NDArray[np.int32]]:
+        """Where the symbol was popped and tokens go on, and the ticks taken."""
+        found = [(at, np.full(len(at), t, np.int32)) for at, t in self._popped]
+        goes_on = trie.child_count[nodes] > 0
+        width = max(map(len, self._relatives.pops))
+        for place in range(width):
+            offset = np.array(
+                [p[place] if len(p) > place else -1 for p in self._relatives.pops],
+                np.int32,
+            )[config]
+            chosen = goes_on & (offset >= 0)
+            found.append((nodes[chosen], (ticks + offset)[chosen]))
+        found = [(at[trie.child_count[at] > 0], t[trie.child_count[at] > 0]) for at, t in found]
+        if not found:
+            return np.zeros(0, np.int32), np.zeros(0, np.int32)
+        return (
+            np.concatenate([at for at, _ in found]),
+            np.concatenate([t for _, t in found]),
+        )
+
+    @staticmethod
+    def _uncounted(
+        nodes: Nodes, tokens: TokensAt, popped: Nodes, pending: Pending
+    ) -> Hop:
+        if len(nodes) * _LARGE > tokens.size:
+            alive = np.zeros(tokens._trie.nodes, np.bool_)
+            alive[nodes] = True
+            alive[0] = False
+            bits = np.packbits(alive[tokens._trie.node_of_token])
+            return Hop(None, None, bits, None, popped, None, pending)
+        found, _ = tokens.few(nodes)
+        return Hop(np.sort(found), None, None, None, popped, None, pending)
+
+    @staticmethod
+    def _counted(
+        nodes: Nodes, needs: NDArray[np.int32], tokens: TokensAt
+    ) -> tuple[
+        NDArray[np.int32] | None,
+        NDArray[np.int32] | None,
+        NDArray[np.int16] | None,
+        int,
+    ]:
+        highest = int(needs.max(initial=0))
+        if len(nodes) * _LARGE > tokens.size:
+            values = np.full(tokens._trie.nodes, -1, np.int32)
+            values[nodes] = needs
+            values[0] = -1
+            return None, None, tokens.by_node(values).astype(np.int16), highest
+        found, places = tokens.few(nodes)
+        order = np.lexsort((found, needs[places]))
+        return found[order], needs[places][order], None, highest
