@@ -27,10 +27,13 @@ _DATE = f"(?:[0-9]{{4}}-(?:{_31_DAYS}|{_30_DAYS}|{_28_DAYS})|{_LEAP_YEAR}-02-29)
 
 _HOUR, _SIXTY = "(?:[01][0-9]|2[0-3])", "[0-5][0-9]"
 _SECONDS_FRACTION = r"(?:\.[0-9]+)?"
+_OFFSET = f"(?:[Zz]|[+-]{_HOUR}:{_SIXTY})"
+# A leap second ends a day in UTC: with the other offsets 11,018 states, not 34.
 _TIME = (
-    f"(?:{_HOUR}:{_SIXTY}:{_SIXTY}{_SECONDS_FRACTION}(?:[Zz]|[+-]{_HOUR}:{_SIXTY})"
+    f"(?:{_HOUR}:{_SIXTY}:{_SIXTY}{_SECONDS_FRACTION}{_OFFSET}"
     f"|23:59:60{_SECONDS_FRACTION}(?:[Zz]|[+-]00:00))"
 )
+_ANY_TIME = f"{_HOUR}:{_SIXTY}:(?:{_SIXTY}|60){_SECONDS_FRACTION}{_OFFSET}"
 
 _CLOCK = "(?:[0-9]+S|[0-9]+M(?:[0-9]+S)?|[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?)"
 _CALENDAR = "(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)"
@@ -63,18 +66,18 @@ _QUOTED = r'"(?:[ !#-\[\]-~]|\\[ -~])*"'
 _ANY_LABEL = "[0-9A-Za-z](?:[0-9A-Za-z-]*[0-9A-Za-z])?"
 
 
-def _email() -> str:
+def _email(ipv4: str) -> str:
     """Mailbox of RFC 5321, section 4.1.2 (173 states; 36 without IPv6)."""
     host = rf"{_ANY_LABEL}(?:\.{_ANY_LABEL})*"
     ipv6 = "|".join(
         [
-            f"(?:{_H16}:){{6}}{_LS32}",
+            f"(?:{_H16}:){{6}}(?:{_H16}:{_H16}|{ipv4})",
             *(_shortened(n, f"(?:{_H16}(?::{_H16}){{0,{5 - n}}})?") for n in range(6)),
             _shortened(6, ""),
-            *(_shortened(n, f"(?:{_H16}:){{0,{4 - n}}}{_IPV4}") for n in range(5)),
+            *(_shortened(n, f"(?:{_H16}:){{0,{4 - n}}}{ipv4}") for n in range(5)),
         ]
     )
-    literal = rf"\[(?:{_IPV4}|[Ii][Pp][Vv]6:(?:{ipv6}))\]"
+    literal = rf"\[(?:{ipv4}|[Ii][Pp][Vv]6:(?:{ipv6}))\]"
     return rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@(?:{host}|{literal})"
 
 
@@ -131,7 +134,7 @@ _PATTERNS = {
     "time": _TIME,
     "date-time": f"{_DATE}[Tt]{_TIME}",
     "duration": _DURATION,
-    "email": _email(),
+    "email": _email(_IPV4),
     "hostname": _HOSTNAME,
     "ipv4": _IPV4,
     "ipv6": _IPV6,
@@ -145,6 +148,15 @@ _PATTERNS = {
     "relative-json-pointer": f"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",
 }
 
+# All that the RFC allows, where not all of it is written.
+_LOOSE_OCTET = "(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])"
+_WIDEST = {
+    **_PATTERNS,
+    "time": _ANY_TIME,
+    "date-time": f"{_DATE}[Tt]{_ANY_TIME}",
+    "email": _email(rf"{_LOOSE_OCTET}(?:\.{_LOOSE_OCTET}){{3}}"),
+}
+
 
 def is_format(name: str) -> bool:
     """Whether the format ``name`` is enforced."""
@@ -153,5 +165,13 @@ def is_format(name: str) -> bool:
 
 @cache
 def language_of(name: str) -> Expr:
-    """The strings of a format, over characters."""
+    """The strings of a format that are written, over characters."""
     return parse_regex(_PATTERNS[name], mode="full")
+
+
+@cache
+def widest_of(name: str) -> Expr:
+    """All strings of a format: only others lack it.  Times hold a few more."""
+    if _WIDEST[name] == _PATTERNS[name]:
+        return language_of(name)
+    return parse_regex(_WIDEST[name], mode="full")

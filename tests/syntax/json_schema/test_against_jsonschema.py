@@ -44,6 +44,9 @@ SCHEMAS: dict[str, list[Any]] = {
         {"not": {"enum": [{"a": 1}, [], {}, "ab", 10, None]}},
         {"type": "string", "not": {"enum": ["", "a", "ab"]}},
         {"type": "integer", "not": {"enum": [0, 10]}},
+        {**OBJ, "not": {"enum": [{"a": 1}, {"a": 2}, {"b": 1}]}},
+        {**LIST, "not": {"enum": [[1], [2], [0, 1], [1, 0]]}},
+        {**OBJ, "not": {"const": {"a": 1}, "properties": {"a": {"minimum": 1}}}},
     ],
     "numbers": [
         {"type": "integer", "minimum": 1},
@@ -214,6 +217,32 @@ SCHEMAS: dict[str, list[Any]] = {
                 }
             },
         },
+        {
+            "$id": "http://example.com/root",
+            "$ref": "#n",
+            "$defs": {"x": {"$anchor": "n", "type": "integer"}},
+        },
+        {
+            "anyOf": [{"$ref": "numbers"}, {"$ref": "texts"}],
+            "$defs": {
+                "list": {
+                    "$id": "list",
+                    "type": "array",
+                    "items": {"$dynamicRef": "#of"},
+                    "$defs": {"any": {"$dynamicAnchor": "of"}},
+                },
+                "numbers": {
+                    "$id": "numbers",
+                    "$ref": "list",
+                    "$defs": {"one": {"$dynamicAnchor": "of", "type": "integer"}},
+                },
+                "texts": {
+                    "$id": "texts",
+                    "$ref": "list",
+                    "$defs": {"one": {"$dynamicAnchor": "of", "type": "string"}},
+                },
+            },
+        },
     ],
     "unevaluated": [
         {**OBJ, **A_INT, "unevaluatedProperties": False},
@@ -227,6 +256,32 @@ SCHEMAS: dict[str, list[Any]] = {
         {"prefixItems": [{"const": 0}], "unevaluatedItems": {"type": "string"}},
         {"anyOf": [{"prefixItems": [{"const": 0}]}, True], "unevaluatedItems": False},
         {"allOf": [{"items": True}], "unevaluatedItems": False},
+        {**LIST, "contains": {"const": 1}, "unevaluatedItems": {"const": "a"}},
+        {**LIST, "contains": {"type": "string"}, "unevaluatedItems": False},
+        {
+            **LIST,
+            "allOf": [{"contains": {"minimum": 1}}, {"contains": {"maximum": 1}}],
+            "unevaluatedItems": {"type": "string"},
+        },
+        {
+            **LIST,
+            "if": {"contains": {"const": 1}},
+            "then": {"prefixItems": [True, True]},
+            "unevaluatedItems": {"const": 0},
+        },
+        {
+            **LIST,
+            "prefixItems": [{"const": 0}],
+            "contains": {"const": 1},
+            "minContains": 0,
+            "unevaluatedItems": {"const": "a"},
+        },
+        {
+            **OBJ,
+            "$dynamicRef": "#x",
+            "$defs": {"x": {"$dynamicAnchor": "x", **A_INT}},
+            "unevaluatedProperties": False,
+        },
     ],
 }
 

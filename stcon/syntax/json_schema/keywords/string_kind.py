@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from stcon.errors import RegexError
 from stcon.syntax.json_schema.document import Place
-from stcon.syntax.json_schema.formats import KNOWN, is_format, language_of
+from stcon.syntax.json_schema.formats import KNOWN, is_format, language_of, widest_of
 from stcon.syntax.json_schema.formula import TRUE, Formula
 from stcon.syntax.json_schema.keywords.counts import count
 from stcon.syntax.json_schema.strings import Length, Text
 from stcon.syntax.regex import parse_regex
 from stcon.syntax.rules import Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Formatted(Text):
+    """The string has, or has not, a format; ``opposite`` is the language for its
+    negation.  A string between the two has neither, and is not written."""
+
+    opposite: Expr = field(kw_only=True)
+
+    def negated(self) -> Formula:
+        """The same of the opposite."""
+        swapped = {"language": self.opposite, "opposite": self.language}
+        return Formatted(self.place, sign=not self.sign, **swapped)
 
 
 def min_length(value: Any, at: Place) -> Formula:
@@ -34,7 +48,7 @@ def format_(value: Any, at: Place) -> Formula:
     """The string is written in a format; names nobody defined are annotations."""
     at.check(isinstance(value, str), "a name", value)
     if is_format(value):
-        return Text(at, language_of(value))
+        return Formatted(at, language_of(value), opposite=widest_of(value))
     if value in KNOWN:
         return at.refused(KNOWN[value], f"format:{value}")
     at.document.report.passed_over(at.pointer)
