@@ -1,4 +1,4 @@
-"""``python -m stcon bench``: arguments, engines, a table and a JSON file."""
+"""``python -m stcon bench``: engines, a table and a JSON file."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from stcon.bench.engines import PEERS, open_peers
-from stcon.bench.machine import machine, versions
+from stcon.bench import schemas
+from stcon.bench.arguments import SCHEMAS, parser
 from stcon.bench.cases import cases
+from stcon.bench.engines import PEERS, check_installed, open_peers
+from stcon.bench.judging import opener
+from stcon.bench.machine import machine, versions
+from stcon.bench.schema_files import Entry, read_entries
 from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Progress
 from stcon.bench.timing import CLOCKS
-from stcon.bench.tokenizer import HOW_TO, load_tokens
+from stcon.bench.tokenizer import Tokens, load_tokens
+from stcon.bench.workers import Bounds
 from stcon.errors import StconError
 
-_BENCHES = {
-    "mask": "microseconds a step, first visits and revisits",
-    "compile": "milliseconds from a schema to its first mask",
-    "memory": "bytes a grammar",
-}
 _PACKAGES = ("mlx", "numpy", "tokenizers", *PEERS)
 
 
 def run(arguments: Sequence[str]) -> int:
     """The exit status; writes the table to stdout."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    if options.clock != "wall" and options.bench != "compile":
-        parser.error(f"--clock {options.clock}: reading it takes as long as a step")
+    whole = parser()
+    options = whole.parse_args(arguments)
+    if getattr(options, "clock", "wall") != "wall" and options.bench != "compile":
+        whole.error(f"--clock {options.clock}: reading it takes as long as a step")
     progress = Progress()
     try:
         result = _measure(options, progress)
     except StconError as error:
         progress.clear()
-        parser.exit(2, f"stcon bench: {error}\n")
+        whole.exit(2, f"stcon bench: {error}\n")
     progress.clear()
     module = import_module(f"stcon.bench.{options.bench}")
     sys.stdout.write(_title(result) + module.report(result) + "\n")
@@ -49,69 +49,19 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    benches = "; ".join(f"{name}: {what}" for name, what in _BENCHES.items())
-    parser = argparse.ArgumentParser(
-        prog="python -m stcon bench",
-        description=f"Measure stcon, beside other engines if you like. {benches}.",
-        epilog=HOW_TO,
-    )
-    add = parser.add_argument
-    add("bench", choices=list(_BENCHES))
-    add("--vocab", metavar="PATH", help="a tokenizer.json, or a folder holding one")
-    add(
-        "--eos",
-        metavar="ID",
-        type=int,
-        action="append",
-        help="a token that ends an output (default: as the model's files say)",
-    )
-    add(
-        "--peer",
-        choices=list(PEERS),
-        action="append",
-        default=[],
-        help="another engine to measure in the same process; may be repeated",
-    )
-    add(
-        "--escapes",
-        choices=["usual", "any", "canonical"],
-        default="usual",
-        help="how stcon lets JSON strings be written (default: usual)",
-    )
-    add(
-        "--clock",
-        choices=list(CLOCKS),
-        default="wall",
-        help="of compile; cpu: time computed, where the machine does other work",
-    )
-    add("--schema", choices=[c.name for c in cases()], action="append", help="only it")
-    add("--rounds", metavar="N", type=_positive, default=5, help="default: 5")
-    add("--json", metavar="FILE", help="write everything there too")
-    return parser
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value
-
-
 def _measure(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    is_schemas = options.bench == SCHEMAS
+    entries = read_entries(options.files) if is_schemas else []
     progress.say("reading the tokenizer")
     tokens = load_tokens(options.vocab, options.eos)
-    clock = CLOCKS[options.clock]
-    stcon = StconEngine(tokens, clock, options.escapes)
-    progress.say("opening the peers")
-    peers = open_peers(list(dict.fromkeys(options.peer)), tokens, clock)
-    chosen = [c for c in cases() if not options.schema or c.name in options.schema]
-    measure = import_module(f"stcon.bench.{options.bench}").measure
+    if is_schemas:
+        chosen = schemas.chosen(entries, options.slice, options.only)
+        measured = _measure_schemas(options, chosen, tokens, progress)
+    else:
+        measured = _measure_times(options, tokens, progress)
     return {
         "bench": options.bench,
-        "rounds": options.rounds,
         "escapes": options.escapes,
-        "clock": options.clock,
         "machine": machine(),
         "versions": versions(_PACKAGES),
         "vocabulary": {
@@ -119,7 +69,42 @@ def _measure(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
             "eos_ids": list(tokens.vocabulary.eos_ids),
             "fingerprint": tokens.vocabulary.fingerprint,
         },
+        **measured,
+    }
+
+
+def _measure_times(
+    options: argparse.Namespace, tokens: Tokens, progress: Progress
+) -> dict[str, Any]:
+    clock = CLOCKS[options.clock]
+    stcon = StconEngine(tokens, clock, options.escapes)
+    progress.say("opening the peers")
+    peers = open_peers(list(dict.fromkeys(options.peer)), tokens, clock)
+    chosen = [c for c in cases() if not options.schema or c.name in options.schema]
+    measure = import_module(f"stcon.bench.{options.bench}").measure
+    return {
+        "rounds": options.rounds,
+        "clock": options.clock,
         **measure(tokens, stcon, peers, chosen, options.rounds, progress),
+    }
+
+
+def _measure_schemas(
+    options: argparse.Namespace,
+    entries: Sequence[Entry],
+    tokens: Tokens,
+    progress: Progress,
+) -> dict[str, Any]:
+    check_installed(options.peer)
+    names = list(dict.fromkeys(["stcon", *options.peer]))
+    eos_ids = tokens.vocabulary.eos_ids
+    openers = {
+        name: opener(name, str(tokens.file), eos_ids, options.escapes) for name in names
+    }
+    bounds = Bounds(options.limit_seconds, int(options.limit_gb * 2**30))
+    return {
+        "files": [Path(file).name for file in options.files],
+        **schemas.measure(entries, tokens, openers, bounds, progress),
     }
 
 
@@ -128,9 +113,13 @@ def _title(result: dict[str, Any]) -> str:
     size = result["vocabulary"]["size"]
     known = ", ".join(f"{k} {v}" for k, v in result["versions"].items() if v)
     known = textwrap.fill(known, 100, break_on_hyphens=False)
+    if "rounds" in result:
+        how = f"{result['rounds']} rounds, {result['clock']} time"
+    else:
+        limits = result["limits"]
+        how = f"{limits['seconds']:g} s and {limits['gb']:g} GB a schema at most"
     return (
-        f"{result['bench']}: {size:,} tokens, {result['rounds']} rounds, "
-        f"{result['clock']} time, escapes: {result['escapes']}\n"
+        f"{result['bench']}: {size:,} tokens, {how}, escapes: {result['escapes']}\n"
         f"{place['processor']}, {place['cores']} cores, Python {place['python']}\n"
         f"{known}\n\n"
     )

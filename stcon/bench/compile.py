@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from stcon.bench.engines import Engine, Refused
 from stcon.bench.cases import Case
+from stcon.bench.engines import Engine, Refused
 from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Cell, Progress, table
 from stcon.bench.timing import quiet, ratio, rotated, summary, timed

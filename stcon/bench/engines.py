@@ -14,8 +14,8 @@ from importlib import import_module
 from time import perf_counter_ns
 from typing import Any
 
-from stcon.bench.machine import installed
 from stcon.bench.cases import Schema
+from stcon.bench.machine import installed
 from stcon.bench.timing import Clock
 from stcon.bench.tokenizer import Tokens
 from stcon.errors import StconError
@@ -76,10 +76,15 @@ def open_peers(
     names: Sequence[str], tokens: Tokens, clock: Clock = perf_counter_ns
 ) -> list[Engine]:
     """The peers of these names; raises PeerMissing."""
+    check_installed(names)
+    return [_open(name, tokens, clock) for name in names]
+
+
+def check_installed(names: Sequence[str]) -> None:
+    """Nothing; raises PeerMissing for a peer that is not installed."""
     for name in names:
         if installed(name) is None:
             raise PeerMissing(f"{name} is not installed", hint=f"pip install {name}")
-    return [_open(name, tokens, clock) for name in names]
 
 
 def _open(name: str, tokens: Tokens, clock: Clock) -> Engine:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.bench.bitmasks import BitmaskEngine
-from stcon.bench.engines import Refused
 from stcon.bench.cases import Schema
+from stcon.bench.engines import Refused
 from stcon.bench.timing import Clock
 from stcon.bench.tokenizer import Tokens
 
@@ -40,7 +40,10 @@ class LlguidanceEngine(BitmaskEngine):
     def compile(self, schema: Schema) -> Any:
         """The matcher of ``schema``; raises Refused."""
         maker = self._module.LLMatcher
-        grammar = maker.grammar_from_json_schema(schema, overrides=_COMPACT)
+        try:
+            grammar = maker.grammar_from_json_schema(schema, overrides=_COMPACT)
+        except ValueError as error:
+            raise Refused(str(error)) from error
         matcher = maker(self._tokenizer, grammar)
         if matcher.is_error():
             raise Refused(matcher.get_error())

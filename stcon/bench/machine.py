@@ -37,13 +37,15 @@ def installed(package: str) -> str | None:
         return None
 
 
-def resident_bytes() -> int:
-    """The resident memory of this process now, in bytes."""
+def resident_bytes(process: int | None = None) -> int:
+    """The resident memory, in bytes, of a process by its id, or of this one; 0
+    for one that is gone."""
+    process = os.getpid() if process is None else process
     try:
-        with open("/proc/self/statm") as file:
+        with open(f"/proc/{process}/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:  # macOS has no /proc; ps gives KiB
-        return int(_output("ps", "-o", "rss=", "-p", str(os.getpid())) or 0) << 10
+        return int(_output("ps", "-o", "rss=", "-p", str(process)) or 0) << 10
 
 
 def give_back_free_memory() -> None:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from stcon.bench.engines import Engine, Refused, Walk
 from stcon.bench.cases import Case
+from stcon.bench.engines import Engine, Refused, Walk
 from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Cell, Progress, table
 from stcon.bench.timing import quiet, ratio, rotated, summary

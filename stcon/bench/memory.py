@@ -13,9 +13,9 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from stcon.bench.cases import Case
 from stcon.bench.engines import Engine, Refused
 from stcon.bench.machine import give_back_free_memory, resident_bytes
-from stcon.bench.cases import Case
 from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Cell, Progress, table
 from stcon.bench.timing import timed

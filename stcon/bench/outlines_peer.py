@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.bench.bitmasks import BitmaskEngine
-from stcon.bench.engines import Refused
 from stcon.bench.cases import Schema
+from stcon.bench.engines import Refused
 from stcon.bench.timing import Clock
 from stcon.bench.tokenizer import Tokens
 from stcon.tokens.vocabulary import Vocabulary

@@ -6,8 +6,8 @@ from time import perf_counter_ns
 from typing import Any
 
 from stcon.api import constrain
-from stcon.bench.engines import Engine, Refused, Walk
 from stcon.bench.cases import Schema
+from stcon.bench.engines import Engine, Refused, Walk
 from stcon.bench.timing import Clock, timed
 from stcon.bench.tokenizer import Tokens
 from stcon.constraints.dfa import DfaConstraint

@@ -41,15 +41,16 @@ def timed(work: Callable[[], Any], clock: Clock = perf_counter_ns) -> tuple[int,
 
 
 def summary(nanoseconds: Sequence[int], unit: float) -> dict[str, float]:
-    """count, p50, p90, p99, mean, least and most, in units of ``unit`` ns."""
+    """count, p50, p90, p95, p99, mean, least and most, in units of ``unit`` ns."""
     if not nanoseconds:
         return {"count": 0}
     values = np.asarray(nanoseconds, np.float64) / unit
-    p50, p90, p99 = np.percentile(values, [50, 90, 99]).tolist()
+    p50, p90, p95, p99 = np.percentile(values, [50, 90, 95, 99]).tolist()
     return {
         "count": len(nanoseconds),
         "p50": p50,
         "p90": p90,
+        "p95": p95,
         "p99": p99,
         "mean": float(values.mean()),
         "least": float(values.min()),

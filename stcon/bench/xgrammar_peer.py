@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.bench.bitmasks import BitmaskEngine
-from stcon.bench.engines import Refused
 from stcon.bench.cases import Schema
+from stcon.bench.engines import Refused
 from stcon.bench.timing import Clock
 from stcon.bench.tokenizer import Tokens
 
@@ -41,9 +41,12 @@ class XgrammarEngine(BitmaskEngine):
         """The compiled grammar of ``schema``; raises Refused."""
         try:
             return self._compiler.compile_json_schema(
-                schema, any_whitespace=False, separators=(",", ":")
+                schema,
+                any_whitespace=False,
+                separators=(",", ":"),
+                strict_mode=False,  # strict closes objects that the schema leaves open
             )
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             raise Refused(str(error)) from error
 
     def matcher(self, grammar: Any) -> _Run:
