@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from stcon.constraints.constraint import Constraint, LogitsProcessor, State
 from stcon.constraints.storage import write
-from stcon.errors import VocabularyError
 from stcon.constraints.unfinishable import unfinishable
+from stcon.errors import VocabularyError
 from stcon.machines.dfa import DEAD
 from stcon.machines.frames import Window
 from stcon.machines.pushdown import Cell, Pushdown

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stcon.machines.frames import COUNTED_FINAL, FINAL, Frames
+from stcon.machines.frames import Frames
 from stcon.machines.productive import finishing
 from stcon.machines.pushdown import Pushdown
+from stcon.machines.trim import own_calls
+from stcon.machines.windows import COUNTED_FINAL, FINAL
 
 if TYPE_CHECKING:
     from stcon.tokens.vocabulary import Vocabulary
@@ -57,7 +59,7 @@ def _stuck(
     can = finishing(
         ends,
         [_after(frames, s, single, standard) for s in range(size)],
-        [_calls(frames, s) for s in range(size)],
+        [own_calls(frames, s) for s in range(size)],
     )
     reached: set[int] = set()
     todo = [entry for entry in frames.entries if entry >= 0]
@@ -72,7 +74,7 @@ def _stuck(
             for place in frames.texts.get(at, ())
         )
         todo += _after(frames, at, occurring, None)
-        todo += [to for pair in _calls(frames, at) for to in pair]
+        todo += [to for pair in own_calls(frames, at) for to in pair]
     return stuck, [entry >= 0 and can[entry] for entry in frames.entries]
 
 
@@ -118,12 +120,3 @@ def _is_stuck_inside(
         if any(not single >> byte & 1 for byte in rest):
             return True
     return False
-
-
-def _calls(frames: Frames, state: int) -> list[tuple[int, int]]:
-    found = []
-    for number, to in frames.calls.get(state, ()):
-        rule = frames.letters[number].rule
-        if rule >= 0 and frames.entries[rule] >= 0:
-            found.append((frames.entries[rule], to))
-    return found

@@ -86,9 +86,12 @@ class Products:
             )
 
 
-def calls_itself(rules: Rules) -> bool:
-    """Whether a rule that the start reaches can reach itself."""
-    done: set[str] = set()
+def calls_itself(rules: Rules, but: frozenset[str] = frozenset()) -> bool:
+    """Whether a rule that the start reaches, without going through rules of
+    ``but``, can reach itself."""
+    if rules.start not in rules.rules:
+        return False
+    done = set(but)
     path = {rules.start: _calls(rules.rules[rules.start])}
     while path:
         at = next(reversed(path))

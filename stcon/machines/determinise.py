@@ -144,8 +144,7 @@ def product(parts: Sequence[tuple[Dfa, bool]], meter: Meter) -> Dfa:
     with its complement.  The result is not trimmed."""
     wide, byte_class, chosen = _joint_classes([dfa for dfa, _ in parts])
     tables = [
-        dfa.next[:, columns].tolist()
-        for dfa, columns in zip(wide, chosen, strict=True)
+        dfa.next[:, columns].tolist() for dfa, columns in zip(wide, chosen, strict=True)
     ]
     finals = [dfa.accepts.tolist() for dfa, _ in parts]
     wanted = [positive for _, positive in parts]

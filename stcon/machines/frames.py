@@ -12,13 +12,13 @@ import math
 from array import array
 from dataclasses import dataclass, field
 
-from stcon.machines.compile import Products
+from stcon.machines.compile import Products, calls_itself
+from stcon.machines.dfa import DEAD, Dfa
 from stcon.machines.limits import Meter
-from stcon.machines.nfa import TICK, Builder
-from stcon.machines.productive import finishing
-from stcon.machines.windows import Needs, within
+from stcon.machines.nfa import Builder
+from stcon.machines.trim import finish
+from stcon.machines.windows import COUNTED_FINAL, FINAL
 from stcon.syntax.rules import (
-    ALL_BYTES,
     Call,
     Counted,
     Expr,
@@ -30,10 +30,6 @@ from stcon.syntax.rules import (
 
 UNBOUNDED = math.inf
 """The upper end of a window without one."""
-
-FINAL = 0
-COUNTED_FINAL = 1
-"""Where a rule ends; rules that are counted have a final state of their own."""
 
 Window = tuple[int, float]
 
@@ -58,9 +54,9 @@ class Frames:
     it, ``last[place]`` is 1 at its last byte.
     ``entries[rule]``: first state of a rule, 0 for one without any text;
     ``start``: number of the letter of the whole.
-    ``need[s]``: the fewest ticks to the end, 0 in rules that do not count;
-    ``nullable[s]``: whether the rule may end there without reading;
-    ``counted[s]``: whether the rule of s counts.
+    ``need[s]``: the fewest ticks to the end, for states of rules that count;
+    ``nullable``: states that reach the end of their rule without reading, but not
+    by skips alone.
     """
 
     skips: list[list[int]]
@@ -74,9 +70,8 @@ class Frames:
     letters: list[Letter] = field(default_factory=list)
     entries: list[int] = field(default_factory=list)
     start: int = 0
-    need: list[int] = field(default_factory=list)
-    nullable: list[bool] = field(default_factory=list)
-    counted: list[bool] = field(default_factory=list)
+    need: dict[int, int] = field(default_factory=dict)
+    nullable: set[int] = field(default_factory=set)
 
     @property
     def states(self) -> int:
@@ -91,9 +86,7 @@ class Frames:
         return 60 * moves + 24 * calls + 100 * len(self.skips) + 10 * len(self.text)
 
 
-def build_frames(
-    rules: Rules, meter: Meter, standard: Frames | None = None
-) -> Frames:
+def build_frames(rules: Rules, meter: Meter, standard: Frames | None = None) -> Frames:
     """The frames of ``rules``; ``standard``: those of the standard rules.
 
     A counted rule is kept as a counter if its window can be tested by two
@@ -103,8 +96,8 @@ def build_frames(
     while True:
         builder = _FrameBuilder(rules, meter, unrolled)
         frames = builder.build_frames()
-        needs = _finish(frames, standard)
-        more = builder.uncountable(needs)
+        free = finish(frames, standard, builder.may_be_dead)
+        more = builder.uncountable(free)
         if not more:
             return frames
         unrolled |= more
@@ -114,7 +107,7 @@ def build_standard(rules: Rules, meter: Meter) -> Frames:
     """The frames of standard rules, each an entry, in the order of the mapping."""
     builder = _FrameBuilder(rules, meter, set())
     frames = builder.build_all(list(rules.rules))
-    _finish(frames, None)
+    finish(frames, None, False)
     return frames
 
 
@@ -132,6 +125,8 @@ class _FrameBuilder(Builder):
         self._rule_ids: dict[object, int] = {}
         self._letter_ids: dict[Letter, int] = {}
         self._counted: dict[int, Expr] = {}
+        self._has_empty_part = False
+        self._calls_itself = calls_itself(rules, frozenset(names))
 
     def build_frames(self) -> Frames:
         """The frames of all rules the start reaches."""
@@ -147,14 +142,21 @@ class _FrameBuilder(Builder):
         self.finish()
         return self.frames
 
-    def uncountable(self, needs: Needs) -> set[int]:
-        """The ids of counted items whose count is more than a number."""
-        entries = self.frames.entries
-        return {
-            id(item)
-            for rule, item in self._counted.items()
-            if entries[rule] >= 0 and not needs.is_free(entries[rule])
-        }
+    def uncountable(self, free: set[int]) -> set[int]:
+        """The ids of counted items whose rule is not ``free``: their count is more
+        than a number."""
+        return {id(item) for rule, item in self._counted.items() if rule not in free}
+
+    @property
+    def may_be_dead(self) -> bool:
+        """Whether some rule may have no text: an automaton of a part has none, or
+        rules call themselves."""
+        return self._has_empty_part or self._calls_itself
+
+    def copy(self, dfa: Dfa, target: int, state: int) -> None:
+        """See Builder; notes automata that accept nothing."""
+        self._has_empty_part = self._has_empty_part or dfa.start == DEAD
+        super().copy(dfa, target, state)
 
     def wire(self, node: Expr, target: int, state: int) -> None:
         """Nothing; ``state`` leads by ``node`` to ``target``."""
@@ -204,118 +206,6 @@ class _FrameBuilder(Builder):
         frames.goal.extend([target] * len(data))
         frames.last += bytes(len(data) - 1) + b"\x01"
         self._meter.states(frames.states // 4)
-
-
-def _finish(frames: Frames, standard: Frames | None) -> Needs:
-    """What follows from the wiring: ticks apart from bytes, nothing that leads
-    nowhere, what the states need."""
-    _split_ticks(frames)
-    while True:
-        _drop_dead(frames)
-        needs = Needs(frames, (FINAL, COUNTED_FINAL))
-        closed = [_is_closed(letter, frames, needs) for letter in frames.letters]
-        used = {n for calls in frames.calls.values() for n, _ in calls}
-        if not any(closed[n] for n in used):
-            break
-        _drop_letters(frames, closed)
-    frames.need = needs.need
-    frames.counted = [False] * len(frames.skips)
-    for number, rule in enumerate(frames.entries):
-        if rule >= 0 and _is_counted(frames, number):
-            for state in within(frames, rule):
-                frames.counted[state] = True
-    frames.nullable = _nullable(frames, standard)
-    return needs
-
-
-def _is_counted(frames: Frames, rule: int) -> bool:
-    return COUNTED_FINAL in within(frames, frames.entries[rule])
-
-
-def _split_ticks(frames: Frames) -> None:
-    """Copies of automata bring ticks as letters beside bytes."""
-    for state, moves in enumerate(frames.moves):
-        after = [to for mask, to in moves if mask >> TICK]
-        if after:
-            frames.ticks[state] = after
-            moves[:] = [(m & ALL_BYTES, to) for m, to in moves if m & ALL_BYTES]
-
-
-def _drop_dead(frames: Frames) -> None:
-    """Removes what cannot come to an end: edges, letters of rules without text,
-    and entries, which become -1."""
-    alive = finishing(
-        [s in (FINAL, COUNTED_FINAL) for s in range(len(frames.skips))],
-        [_next(frames, s) for s in range(len(frames.skips))],
-        [_own_calls(frames, s) for s in range(len(frames.skips))],
-    )
-    frames.entries[:] = [e if e >= 0 and alive[e] else -1 for e in frames.entries]
-    for states in (*frames.skips, *frames.ticks.values()):
-        states[:] = [to for to in states if alive[to]]
-    for moves in frames.moves:
-        moves[:] = [(mask, to) for mask, to in moves if alive[to]]
-    for texts in frames.texts.values():
-        texts[:] = [place for place in texts if alive[frames.goal[place]]]
-    for calls in frames.calls.values():
-        calls[:] = [
-            (n, to) for n, to in calls if alive[to] and _has_text(frames, n)
-        ]
-
-
-def _has_text(frames: Frames, letter: int) -> bool:
-    rule = frames.letters[letter].rule
-    return rule < 0 or frames.entries[rule] >= 0
-
-
-def _next(frames: Frames, state: int) -> list[int]:
-    """The states that follow ``state``, standard rules taken as read."""
-    return [
-        *frames.skips[state],
-        *(to for _, to in frames.moves[state]),
-        *(frames.goal[place] for place in frames.texts.get(state, ())),
-        *frames.ticks.get(state, ()),
-        *(to for n, to in frames.calls.get(state, ()) if frames.letters[n].rule < 0),
-    ]
-
-
-def _own_calls(frames: Frames, state: int) -> list[tuple[int, int]]:
-    """(entry, state to return to) of the calls of rules of these frames."""
-    found = []
-    for number, to in frames.calls.get(state, ()):
-        rule = frames.letters[number].rule
-        if rule >= 0 and frames.entries[rule] >= 0:
-            found.append((frames.entries[rule], to))
-    return found
-
-
-def _is_closed(letter: Letter, frames: Frames, needs: Needs) -> bool:
-    """Whether a window is too low for any text of its rule."""
-    if letter.window is None or letter.rule < 0:
-        return False
-    entry = frames.entries[letter.rule]
-    return entry < 0 or needs.need[entry] > letter.window[1]
-
-
-def _drop_letters(frames: Frames, closed: list[bool]) -> None:
-    for calls in frames.calls.values():
-        calls[:] = [(n, to) for n, to in calls if not closed[n]]
-
-
-def _nullable(frames: Frames, standard: Frames | None) -> list[bool]:
-    """Per state whether its rule may end there without reading."""
-    calls: list[list[tuple[int, int]]] = [[] for _ in frames.skips]
-    skips = [list(states) for states in frames.skips]
-    for state, found in frames.calls.items():
-        for number, to in found:
-            rule, window = frames.letters[number].rule, frames.letters[number].window
-            if window is not None and window[0] > 0:
-                continue
-            if rule >= 0:
-                calls[state].append((frames.entries[rule], to))
-            elif standard is not None and standard.nullable[standard.entries[-1 - rule]]:
-                skips[state].append(to)
-    ends = [s in (FINAL, COUNTED_FINAL) for s in range(len(frames.skips))]
-    return finishing(ends, skips, calls)
 
 
 def has_ticks(root: Expr) -> bool:

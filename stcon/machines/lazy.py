@@ -12,9 +12,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
-from stcon.machines.frames import COUNTED_FINAL, FINAL, Frames, Window
+from stcon.machines.frames import Frames, Window
+from stcon.machines.windows import COUNTED_FINAL, FINAL
 
 DEAD = 0
 DONE = 1
@@ -111,10 +112,11 @@ class States:
     def _node_of(self, subset: Subset) -> Node:
         frames = self.frames
         owners = [s if s >= 0 else frames.goal[-1 - s] for s in subset]
-        ends = any(s >= 0 and frames.nullable[s] for s in subset)
-        counted = frames.counted[owners[0]]
-        need = min(frames.need[s] for s in owners) if counted else 0
-        return Node(subset, ends, counted, need)
+        ends = FINAL in subset or COUNTED_FINAL in subset
+        if frames.nullable and not ends:
+            ends = any(s in frames.nullable for s in subset)
+        needs = [frames.need[s] for s in owners if s in frames.need]
+        return Node(subset, ends, bool(needs), min(needs, default=0))
 
     def _find_calls(self, node: Node) -> None:
         """Fills in what calls and ticks lead to."""
@@ -129,7 +131,10 @@ class States:
             node.tick = self._number(frozenset(after_tick))
         calls = []
         for letter, states in sorted(backs.items()):
-            rule, window = self.frames.letters[letter].rule, self.frames.letters[letter].window
+            rule, window = (
+                self.frames.letters[letter].rule,
+                self.frames.letters[letter].window,
+            )
             entry = self.entry(rule)
             if entry != DEAD:
                 calls.append((entry, self._number(frozenset(states)), window))

@@ -122,12 +122,24 @@ class Builder:
         self.nfa.moves[state].append((1 << TICK, target))
 
     def _concat(self, node: Concat, target: int, state: int) -> None:
-        for item in reversed(node.items):
+        for item in reversed(node.items[1:]):
             target = self.state_of(item, target)
-        self.nfa.skips[state].append(target)
+        self._lead(node.items[0], target, state)
 
     def _union(self, node: Union, target: int, state: int) -> None:
-        self.nfa.skips[state] += [self.state_of(i, target) for i in node.items]
+        for item in node.items:
+            self._lead(item, target, state)
+
+    def _lead(self, item: Expr, target: int, state: int) -> None:
+        """Wires ``item`` at ``state``, which may have other ways on: without a
+        state of its own if it is not large."""
+        if (
+            isinstance(item, (Literal, ByteSet, Concat, Call, Tick))
+            and item is not EPSILON
+        ):
+            self.wire(item, target, state)
+        else:
+            self.nfa.skips[state].append(self.state_of(item, target))
 
     def _repeat(self, node: Repeat, target: int, state: int) -> None:
         rounds = node.least if node.most is None else node.most
@@ -174,7 +186,9 @@ class Builder:
             if node.most is None and above is None:
                 above = layer
             self._layer(edges, layer, above)
-            for q in np.flatnonzero(dfa.accepts).tolist() if count >= node.least else ():
+            for q in (
+                np.flatnonzero(dfa.accepts).tolist() if count >= node.least else ()
+            ):
                 self.nfa.skips[layer + q].append(target)
         self.nfa.skips[state].append(first + dfa.start)
 

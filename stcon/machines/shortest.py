@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from stcon.errors import LimitError
-from stcon.machines.frames import COUNTED_FINAL, FINAL
+from stcon.machines.windows import COUNTED_FINAL, FINAL, within
 
 if TYPE_CHECKING:
     from stcon.machines.lazy import States
@@ -82,8 +82,6 @@ class Shortest:
 
     def _find_most(self) -> None:
         """The most ticks that any window asks of each state."""
-        from stcon.machines.windows import within
-
         for letter in self._frames.letters:
             rule, window = letter.rule, letter.window
             if rule >= 0 and window is not None and self._frames.entries[rule] >= 0:
@@ -91,8 +89,8 @@ class Shortest:
                 for state in within(self._frames, self._frames.entries[rule]):
                     self._most[state] = max(self._most[state], least)
         if self._repeats:
-            for state, counted in enumerate(self._frames.counted):
-                self._most[state] = max(self._most[state], _ENOUGH if counted else 0)
+            for state in self._frames.need:
+                self._most[state] = max(self._most[state], _ENOUGH)
 
     def _settle(self) -> None:
         if sum(self._most) > _MAX_PAIRS:
@@ -130,7 +128,9 @@ class Shortest:
     def _ways(self) -> Iterator[tuple[Pair, _Way]]:
         for state, most in enumerate(self._most):
             for ticks in range(most + 1):
-                yield from (((state, ticks), way) for way in self._ways_of(state, ticks))
+                yield from (
+                    ((state, ticks), way) for way in self._ways_of(state, ticks)
+                )
 
     def _ways_of(self, state: int, ticks: int) -> Iterator[_Way]:
         frames = self._frames

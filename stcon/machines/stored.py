@@ -38,15 +38,19 @@ def packed(machine: Pushdown) -> tuple[Arrays, dict[str, Any]]:
         "last": np.frombuffer(bytes(frames.last), np.uint8),
         "goal": np.array(frames.goal, np.int32),
         "entries": np.array(frames.entries, np.int32),
-        "need": np.array(frames.need, np.int64),
-        "nullable": np.array(frames.nullable, np.bool_),
-        "counted": np.array(frames.counted, np.bool_),
+        "need": _rows(sorted(frames.need.items()), 2),
+        "nullable": np.array(sorted(frames.nullable), np.int32),
     }
     letters = [
         [letter.rule, *((str(end) for end in letter.window) if letter.window else ())]
         for letter in frames.letters
     ]
-    facts = {"letters": letters, "start": frames.start, "depth": machine.depth}
+    facts = {
+        "states": len(frames.skips),
+        "letters": letters,
+        "start": frames.start,
+        "depth": machine.depth,
+    }
     return arrays, facts
 
 
@@ -54,7 +58,7 @@ def unpacked(
     arrays: Arrays, facts: dict[str, Any], standard: Pushdown | None
 ) -> Pushdown:
     """The machine that ``packed`` packed."""
-    size = len(arrays["need"])
+    size = facts["states"]
     masks = [int.from_bytes(row.tobytes(), "little") for row in arrays["masks"]]
     frames = Frames([[] for _ in range(size)], [[] for _ in range(size)])
     for state, mask, to in arrays["moves"].tolist():
@@ -71,9 +75,8 @@ def unpacked(
     frames.last += arrays["last"].tobytes()
     frames.goal = array("l", arrays["goal"].tolist())
     frames.entries = arrays["entries"].tolist()
-    frames.need = arrays["need"].tolist()
-    frames.nullable = arrays["nullable"].tolist()
-    frames.counted = arrays["counted"].tolist()
+    frames.need = dict(arrays["need"].tolist())
+    frames.nullable = set(arrays["nullable"].tolist())
     frames.letters = [_letter(row) for row in facts["letters"]]
     frames.start = facts["start"]
     return Pushdown(frames, facts["depth"], standard)

@@ -18,38 +18,53 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from stcon.machines.frames import Frames
 
-NEVER = 1 << 62
-"""The need of a state from which the end is not reached."""
+FINAL = 0
+COUNTED_FINAL = 1
+"""Where a rule ends; rules that are counted have a final state of their own."""
 
-Before = list[list[int]]
+Before = dict[int, list[int]]
 
 
 class Needs:
-    """``need[s]``; ``next_tick[s]``: the fewest ticks on a way that has one."""
+    """Of the rule that starts at ``entry``: ``need[s]``, and ``next_tick[s]``, the
+    fewest ticks on a way that has one."""
 
-    def __init__(self, frames: Frames, finals: tuple[int, ...]) -> None:
+    def __init__(self, frames: Frames, entry: int) -> None:
         self._frames = frames
-        before = _before(frames)
-        ticks = [(s, to) for s, after in frames.ticks.items() for to in after]
-        tick_before: Before = [[] for _ in frames.skips]
-        for state, to in ticks:
-            tick_before[to].append(state)
-        self.need = _fewest([(0, s) for s in finals], before, tick_before)
-        first = [(1 + self.need[to], s) for s, to in ticks if self.need[to] < NEVER]
-        self.next_tick = _fewest(first, before, None)
+        self._entry = entry
+        self._states = within(frames, entry)
+        before: Before = {s: [] for s in self._states}
+        tick_before: Before = {s: [] for s in self._states}
+        ticks: list[tuple[int, int]] = []
+        for state in self._states:
+            for to in (*frames.skips[state], *_next(frames, state)):
+                before[to].append(state)
+            for to in frames.ticks.get(state, ()):
+                tick_before[to].append(state)
+                ticks.append((state, to))
+        finals = [(0, s) for s in (FINAL, COUNTED_FINAL) if s in self._states]
+        self.need = _fewest(finals, before, tick_before)
+        first = [(1 + self.need[to], s) for s, to in ticks if to in self.need]
+        self.next_tick = _fewest(first, before, {})
 
-    def is_free(self, entry: int) -> bool:
-        """Whether the count of the rule that starts at ``entry`` is one number.
+    def is_free(self) -> bool:
+        """Whether the count of the rule is one number.
 
         Looked at where something has just been read; what is passed without
         reading counts with the state it is reached from.
         """
         need, next_tick = self.need, self.next_tick
         return all(
-            next_tick[s] < NEVER and (need[s] > 0 or next_tick[s] == 1)
-            for s in {entry, *_read_to(self._frames, entry)}
-            if need[s] < NEVER
+            s in next_tick and (need[s] > 0 or next_tick[s] == 1)
+            for s in {self._entry, *self._read_to()}
+            if s in need
         )
+
+    def _read_to(self) -> Iterator[int]:
+        """The states in which something has just been read or counted."""
+        for state in self._states:
+            yield from _next(self._frames, state)
+            yield from self._frames.ticks.get(state, ())
 
 
 def within(frames: Frames, entry: int) -> set[int]:
@@ -65,13 +80,6 @@ def within(frames: Frames, entry: int) -> set[int]:
     return seen
 
 
-def _read_to(frames: Frames, entry: int) -> Iterator[int]:
-    """The states of a rule in which something has just been read or counted."""
-    for state in within(frames, entry):
-        yield from _next(frames, state)
-        yield from frames.ticks.get(state, ())
-
-
 def _next(frames: Frames, state: int) -> Iterator[int]:
     """The states after something is read."""
     yield from (to for _, to in frames.moves[state])
@@ -79,31 +87,22 @@ def _next(frames: Frames, state: int) -> Iterator[int]:
     yield from (to for _, to in frames.calls.get(state, ()))
 
 
-def _before(frames: Frames) -> Before:
-    """Per state those that lead to it without a tick."""
-    before: Before = [[] for _ in frames.skips]
-    for state, skips in enumerate(frames.skips):
-        for to in (*skips, *_next(frames, state)):
-            before[to].append(state)
-    return before
-
-
 def _fewest(
-    first: list[tuple[int, int]], before: Before, tick_before: Before | None
-) -> list[int]:
+    first: list[tuple[int, int]], before: Before, tick_before: Before
+) -> dict[int, int]:
     """Per state the least number at ``first``, plus one a tick on the way there."""
-    best = [NEVER] * len(before)
+    best: dict[int, int] = {}
     heap = list(first)
     heapq.heapify(heap)
     while heap:
         cost, state = heapq.heappop(heap)
-        if cost >= best[state]:
+        if state in best:
             continue
         best[state] = cost
         for above in before[state]:
-            if cost < best[above]:
+            if above not in best:
                 heapq.heappush(heap, (cost, above))
-        for above in tick_before[state] if tick_before else ():
-            if cost + 1 < best[above]:
+        for above in tick_before.get(state, ()):
+            if above not in best:
                 heapq.heappush(heap, (cost + 1, above))
     return best

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.machines.frames import Window
-from stcon.tokens.relative import DEAD, Relatives
+from stcon.tokens.relative import Relatives
 from stcon.tokens.trie import Trie
 
 Nodes = NDArray[np.int32]
@@ -170,7 +170,9 @@ class Ends:
         alive = need >= 0
         found = self._counted(nodes[alive], (need + ticks)[alive], tokens)
         highest = max(found[3], int(popped_ticks.max(initial=0)))
-        return Hop(found[0], found[1], None, found[2], popped, popped_ticks, pending, highest)
+        return Hop(
+            found[0], found[1], None, found[2], popped, popped_ticks, pending, highest
+        )
 
     def _all_popped(
         self,
@@ -190,7 +192,10 @@ class Ends:
             )[config]
             chosen = goes_on & (offset >= 0)
             found.append((nodes[chosen], (ticks + offset)[chosen]))
-        found = [(at[trie.child_count[at] > 0], t[trie.child_count[at] > 0]) for at, t in found]
+        found = [
+            (at[trie.child_count[at] > 0], t[trie.child_count[at] > 0])
+            for at, t in found
+        ]
         if not found:
             return np.zeros(0, np.int32), np.zeros(0, np.int32)
         return (

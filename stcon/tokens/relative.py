@@ -37,7 +37,7 @@ class Relatives:
     def __init__(self, machine: Pushdown, longest: int) -> None:
         self._machine = machine
         self._states = machine.state
-        deepest = max((n for n in machine.frames.need if n < 1 << 20), default=0)
+        deepest = max(machine.frames.need.values(), default=0)
         self._enough = longest + deepest + 1
         self._sets: list[Relative] = []
         self._ids: dict[Relative, int] = {}

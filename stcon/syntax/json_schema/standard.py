@@ -90,4 +90,6 @@ def odd_character(escapes: str) -> Expr:
     return json_string(ANY - _PLAIN, escapes=escapes)
 
 
-plain_mask = sum(1 << code for first, last in _PLAIN.ranges for code in range(first, last + 1))
+plain_mask = sum(
+    1 << code for first, last in _PLAIN.ranges for code in range(first, last + 1)
+)
