@@ -77,7 +77,7 @@ class Expander:
         if wanted == NOTHING:
             return
         first = Branch(kind, self)
-        stack = [first] if first.add(wanted) else []
+        stack = [first] if first.add(self._in_order(wanted)) else []
         made = 0
         while stack:
             branch = stack.pop()
@@ -162,7 +162,15 @@ class Expander:
 
     def _may_be(self, wanted: Goal, kind: str) -> bool:
         branch = Branch(kind, self)
-        return branch.add(wanted) and branch.is_consistent()
+        return branch.add(self._in_order(wanted)) and branch.is_consistent()
+
+    def _in_order(self, wanted: Goal) -> Goal:
+        """The literals of a goal, those with few constants first: the others are
+        then tests of those."""
+        exact = self.signatures.exact
+        if not exact or len(wanted) < 2:
+            return wanted
+        return tuple(sorted(wanted, key=lambda literal: literal not in exact))
 
 
 def _too_many(document: Document, wanted: Goal) -> LimitError:

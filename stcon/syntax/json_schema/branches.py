@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stcon.syntax.json_schema.constants import Among
-from stcon.syntax.json_schema.document import Unenforceable
+from stcon.syntax.json_schema.document import FALSE_LITERAL, Unenforceable
 from stcon.syntax.json_schema.formula import (
     FALSE,
+    TRUE,
     All,
     AnyOf,
     Fact,
@@ -18,9 +19,9 @@ from stcon.syntax.json_schema.formula import (
     TypeIn,
     negate,
 )
-from stcon.syntax.json_schema.objects import Required
 from stcon.syntax.json_schema.signatures import rivals
-from stcon.syntax.json_schema.values import BOOLEAN, NULL
+from stcon.syntax.json_schema.tags import Known, tag_cases
+from stcon.syntax.json_schema.values import BOOLEAN, NULL, OBJECT
 
 if TYPE_CHECKING:
     from stcon.syntax.json_schema.alternatives import Expander
@@ -41,13 +42,23 @@ class Branch:
     """``values``: the finitely many values left, None while there are others;
     ``facts``: what holds; ``choices``: what is still to be chosen."""
 
-    __slots__ = ("_expander", "_keys", "_seen", "choices", "facts", "kind", "values")
+    __slots__ = (
+        "_expander",
+        "_keys",
+        "_known",
+        "_seen",
+        "choices",
+        "facts",
+        "kind",
+        "values",
+    )
 
     def __init__(self, kind: str, expander: Expander) -> None:
         self.kind = kind
         self._expander = expander
         self._seen: set[int] = set()
         self._keys: set[Hashable] = set()
+        self._known = Known()
         self.facts: list[Fact] = []
         self.choices: list[Choice] = []
         self.values: list[Any] | None = list(_FEW[kind]) if kind in _FEW else None
@@ -57,6 +68,7 @@ class Branch:
         new = Branch(self.kind, self._expander)
         new._seen = set(self._seen)
         new._keys = set(self._keys)
+        new._known = self._known.copy()
         new.facts = list(self.facts)
         new.choices = list(self.choices)
         new.values = self.values
@@ -105,9 +117,15 @@ class Branch:
     def _add_literal(self, literal: int, todo: list[Formula]) -> bool:
         if literal in self._seen:
             return True
-        if -literal in self._seen or literal == -1:
+        if -literal in self._seen or literal == FALSE_LITERAL:
             return False
+        if self.kind == OBJECT and literal > 0:
+            signature = self._expander.signatures.of(literal, OBJECT)
+            if signature is not None and self._known.refutes(signature):
+                return False
         self._seen.add(literal)
+        if self._is_implied(literal):
+            return True
         parts = self._expander.document.parts(abs(literal), self.kind)
         if literal > 0:
             todo.extend(reversed(parts))
@@ -147,10 +165,19 @@ class Branch:
         """One literal holds and no other, or (without ``sign``) none or two;
         those that cannot hold together anyway are not mentioned."""
         known, kind = self._expander.signatures, self.kind
-        found = [(n, s) for n in formula.items if (s := known.of(n, kind)) is not None]
-        items = [literal for literal, _ in found]
-        self._expander.spend(len(formula.items))
-        near = rivals([signature for _, signature in found], self._required_keys())
+        found = [known.of(literal, kind) for literal in formula.items]
+        self._expander.spend(len(found))
+        if all(signature is None for signature in found):
+            # kept, so that the error can say why
+            return formula.items if formula.sign else (TRUE,)
+        pairs = [
+            (literal, signature)
+            for literal, signature in zip(formula.items, found, strict=True)
+            if signature is not None
+        ]
+        items = [literal for literal, _ in pairs]
+        required = frozenset(self._known.required)
+        near = rivals([signature for _, signature in pairs], required)
         self._expander.spend(sum(map(len, near)))
         exclude = self._expander.exclude
         rival = [
@@ -162,23 +189,20 @@ class Branch:
                 All((one, *(-items[n] for n in places)))
                 for one, places in zip(items, rival, strict=True)
             )
-        pairs = [
+        both = [
             All((items[m], items[n]))
             for m, places in enumerate(rival)
             for n in places
             if m < n
         ]
-        return (All(tuple(-item for item in items)), *pairs)
-
-    def _required_keys(self) -> frozenset[str | None]:
-        """The keys that must be there."""
-        return frozenset(f.name for f in self.facts if isinstance(f, Required))
+        return (All(tuple(-item for item in items)), *both)
 
     def _add_fact(self, fact: Fact) -> bool:
         if not isinstance(fact, Among):
             if fact.key not in self._keys:
                 self._keys.add(fact.key)
                 self.facts.append(fact)
+                return self._known.learn(fact, self._expander.signatures)
             return True
         # from here on the branch is a list of values, and all else a test
         self.values = list(fact.values)
@@ -202,19 +226,58 @@ class Branch:
     def split(self) -> list[Branch] | None:
         """The branches that one more choice leads to; None when none is left."""
         while self.choices:
-            self.choices = [c for c in self.choices if not self._is_implied(c)]
+            self.choices = [c for c in self.choices if not self._is_plain(c)]
+            cases = self._tag_cases()
+            if cases is not None:
+                return self._branches(cases)
+            self.choices = [c for c in self.choices if not self._is_made(c)]
             if len(self.choices) < 2:
                 break
             found = [self._live_items(choice) for choice in self.choices]
-            best = min(range(len(found)), key=lambda place: len(found[place]))
-            if len(found[best]) != 1:
+            least = min(map(len, found))
+            if least > 1:
+                best = [len(items) for items in found].index(least)
                 return self._children(found[best], best)
-            del self.choices[best]
-            if not self.add(found[best]):
+            pairs = list(zip(self.choices, found, strict=True))
+            self.choices = [choice for choice, items in pairs if len(items) > 1]
+            if not least or not self.add([i[0] for _, i in pairs if len(i) == 1]):
                 return []
         return self._children(self.choices[0].items, 0) if self.choices else None
 
-    def _is_implied(self, choice: Choice) -> bool:
+    def _is_denied(self, formula: Formula) -> bool:
+        """Whether it is plain that ``formula`` does not hold."""
+        if self.kind != OBJECT:
+            return formula == FALSE_LITERAL
+        return self._known.denies(formula, self._expander.signatures)
+
+    def _is_implied(self, formula: Formula) -> bool:
+        """Whether it is plain that ``formula`` holds."""
+        if self.kind != OBJECT:
+            return False
+        return self._known.implies(formula, self._expander.signatures)
+
+    def _is_plain(self, choice: Choice) -> bool:
+        """Whether it is plain that there is nothing to choose."""
+        self._expander.spend(1)
+        if choice.denied is not None and self._is_denied(choice.denied):
+            return True
+        return any(self._is_implied(item) for item in choice.items)
+
+    def _tag_cases(self) -> list[tuple[Formula, ...]] | None:
+        if self.kind != OBJECT:
+            return None
+        return tag_cases(self.choices, self._known, self._expander)
+
+    def _branches(self, cases: list[tuple[Formula, ...]]) -> list[Branch]:
+        """A branch for each case."""
+        children = []
+        for case in cases:
+            child = self._copy()
+            if child.add(case):
+                children.append(child)
+        return children
+
+    def _is_made(self, choice: Choice) -> bool:
         """Whether there is nothing to choose: one item is known already, or the
         denied schema contradicts what is known."""
         if any(isinstance(f, Fact) and f.key in self._keys for f in choice.items):
@@ -229,6 +292,8 @@ class Branch:
         """The items of a choice that do not contradict what is known."""
         live = []
         for item in choice.items:
+            if self._is_denied(item):
+                continue
             child = self._without_choices()
             if child.add((item,)) and child.is_consistent():
                 live.append(item)

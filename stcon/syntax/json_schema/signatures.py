@@ -63,12 +63,14 @@ UNKNOWN = Signature()
 
 class Signatures:
     """Signatures of the schemas of one document, each found once; None stands for
-    a schema that no value of the kind satisfies."""
+    a schema that no value of the kind satisfies.  ``exact``: schemas that just
+    these constants satisfy."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._known: dict[tuple[int, str, bool], Signature | None] = {}
         self._constants: dict[int, Identities | None] = {}
+        self.exact: dict[int, Identities] = {}
         self._depth = 0
 
     def of(self, literal: int, kind: str) -> Signature | None:
