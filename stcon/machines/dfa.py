@@ -24,13 +24,13 @@ class Dfa:
     """``next[state, byte_class[byte]]`` is the state after a byte.
 
     ``next``: int32 [states, classes]; row 0 is all 0.
-    ``byte_class``: uint8 [256].
+    ``byte_class``: uint8 [256]; longer, int32, where letters beyond bytes are read.
     ``accepts``: bool [states].
     ``start``: 1, or 0 when the language is empty.
     """
 
     next: NDArray[np.int32]
-    byte_class: NDArray[np.uint8]
+    byte_class: NDArray[np.uint8] | NDArray[np.int32]
     accepts: NDArray[np.bool_]
     start: int
 

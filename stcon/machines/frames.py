@@ -124,7 +124,7 @@ class _FrameBuilder(Builder):
         self._unrolled = unrolled
         self._rule_ids: dict[object, int] = {}
         self._letter_ids: dict[Letter, int] = {}
-        self._counted: dict[int, Expr] = {}
+        self._windows: dict[int, Expr] = {}
         self._has_empty_part = False
         self._calls_itself = calls_itself(rules, frozenset(names))
 
@@ -145,7 +145,7 @@ class _FrameBuilder(Builder):
     def uncountable(self, free: set[int]) -> set[int]:
         """The ids of counted items whose rule is not ``free``: their count is more
         than a number."""
-        return {id(item) for rule, item in self._counted.items() if rule not in free}
+        return {id(item) for rule, item in self._windows.items() if rule not in free}
 
     @property
     def may_be_dead(self) -> bool:
@@ -185,7 +185,7 @@ class _FrameBuilder(Builder):
             final = COUNTED_FINAL if is_counted else FINAL
             self.nfa.skips[entry].append(self.state_of(body, final))
             if is_counted:
-                self._counted[known] = expr
+                self._windows[known] = expr
         return known
 
     def _letter(self, letter: Letter) -> int:

@@ -131,13 +131,10 @@ class States:
             node.tick = self._number(frozenset(after_tick))
         calls = []
         for letter, states in sorted(backs.items()):
-            rule, window = (
-                self.frames.letters[letter].rule,
-                self.frames.letters[letter].window,
-            )
-            entry = self.entry(rule)
+            called = self.frames.letters[letter]
+            entry = self.entry(called.rule)
             if entry != DEAD:
-                calls.append((entry, self._number(frozenset(states)), window))
+                calls.append((entry, self._number(frozenset(states)), called.window))
         node.calls = tuple(calls)
 
     def _find_moves(self, subset: Subset) -> tuple[Move, ...]:
@@ -156,8 +153,8 @@ class States:
         for byte, states in after.items():
             bytes_to.setdefault(tuple(states), []).append(byte)
         found: dict[int, list[int]] = {}
-        for states, values in bytes_to.items():
-            found.setdefault(self._number(self._closure_of(states)), []).extend(values)
+        for reached, values in bytes_to.items():
+            found.setdefault(self._number(self._closure_of(reached)), []).extend(values)
         return tuple((tuple(sorted(values)), to) for to, values in found.items())
 
     def _closure_of(self, states: Iterable[int]) -> frozenset[int]:

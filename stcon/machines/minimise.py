@@ -15,6 +15,7 @@ at 2,000 states).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,8 +233,8 @@ def _canonical(dfa: Dfa, block: NDArray[np.int64]) -> Dfa:
 
 
 def _merge_columns(
-    byte_class: NDArray[np.uint8], table: NDArray[np.int64]
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    byte_class: NDArray[Any], table: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Byte classes with equal columns joined, numbered by their least byte."""
     columns = np.ascontiguousarray(table.T)
     ids: dict[bytes, int] = {}

@@ -39,6 +39,9 @@ from stcon.syntax.rules import (
 # An NFA state costs about 0.3 kB here; four per DFA state is what JSON needs.
 _NFA_STATES_PER_DFA_STATE = 4
 
+_LIGHT = (Literal, ByteSet, Concat, Call, Tick)
+"""What leads nowhere back to the state it is wired at."""
+
 TICK = 256
 """The letter that a tick is; bytes are 0 to 255."""
 
@@ -133,10 +136,7 @@ class Builder:
     def _lead(self, item: Expr, target: int, state: int) -> None:
         """Wires ``item`` at ``state``, which may have other ways on: without a
         state of its own if it is not large."""
-        if (
-            isinstance(item, (Literal, ByteSet, Concat, Call, Tick))
-            and item is not EPSILON
-        ):
+        if item is not EPSILON and isinstance(item, _LIGHT):
             self.wire(item, target, state)
         else:
             self.nfa.skips[state].append(self.state_of(item, target))
@@ -186,10 +186,9 @@ class Builder:
             if node.most is None and above is None:
                 above = layer
             self._layer(edges, layer, above)
-            for q in (
-                np.flatnonzero(dfa.accepts).tolist() if count >= node.least else ()
-            ):
-                self.nfa.skips[layer + q].append(target)
+            if count >= node.least:
+                for q in np.flatnonzero(dfa.accepts).tolist():
+                    self.nfa.skips[layer + q].append(target)
         self.nfa.skips[state].append(first + dfa.start)
 
     def _layer(

@@ -57,7 +57,7 @@ class Pushdown:
         self.frames = frames
         self.depth = depth
         self.standard = standard
-        self.state = States(frames, standard.state if standard else None)
+        self.state: States = States(frames, standard.state if standard else None)
         self._readings: dict[int, Reading] = {}
 
     @property

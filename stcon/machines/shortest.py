@@ -128,9 +128,8 @@ class Shortest:
     def _ways(self) -> Iterator[tuple[Pair, _Way]]:
         for state, most in enumerate(self._most):
             for ticks in range(most + 1):
-                yield from (
-                    ((state, ticks), way) for way in self._ways_of(state, ticks)
-                )
+                for way in self._ways_of(state, ticks):
+                    yield (state, ticks), way
 
     def _ways_of(self, state: int, ticks: int) -> Iterator[_Way]:
         frames = self._frames

@@ -141,12 +141,12 @@ def _find_nullable(frames: Frames, standard: Frames | None) -> None:
             rule, window = frames.letters[number].rule, frames.letters[number].window
             if window is not None and window[0] > 0:
                 continue
-            if rule < 0 and standard is not None:
-                if _skips_to_end(standard, standard.entries[-1 - rule]):
-                    passed.setdefault(state, []).append(to)
-    if ends or any(
-        _skips_to_end(frames, to) for after in passed.values() for to in after
-    ):
+            if rule >= 0 or standard is None:
+                continue
+            if _skips_to_end(standard, standard.entries[-1 - rule]):
+                passed.setdefault(state, []).append(to)
+    backs = {to for after in passed.values() for to in after}
+    if ends or any(_skips_to_end(frames, to) for to in backs):
         frames.nullable = _all_nullable(frames, passed)
 
 

@@ -192,16 +192,11 @@ class Ends:
             )[config]
             chosen = goes_on & (offset >= 0)
             found.append((nodes[chosen], (ticks + offset)[chosen]))
-        found = [
-            (at[trie.child_count[at] > 0], t[trie.child_count[at] > 0])
-            for at, t in found
-        ]
-        if not found:
-            return np.zeros(0, np.int32), np.zeros(0, np.int32)
-        return (
-            np.concatenate([at for at, _ in found]),
-            np.concatenate([t for _, t in found]),
-        )
+        empty = np.zeros(0, np.int32)
+        all_nodes = np.concatenate([empty, *(at for at, _ in found)])
+        all_ticks = np.concatenate([empty, *(t for _, t in found)])
+        inner = trie.child_count[all_nodes] > 0
+        return all_nodes[inner], all_ticks[inner]
 
     @staticmethod
     def _uncounted(

@@ -115,11 +115,11 @@ class Relatives:
         together: dict[tuple[tuple[int, int], ...], list[int]] = {}
         for byte, keys in by_byte.items():
             together.setdefault(tuple(keys), []).append(byte)
-        for chosen, values in together.items():
+        for chosen, same in together.items():
             found: set[Ticked] = set()
             for one, two in chosen:
                 found.update(self._pushed(*tops[one], all_groups[one][two][1]))
-            yield values, frozenset(found)
+            yield same, frozenset(found)
 
     def _groups(self, top: Ticked) -> tuple[tuple[tuple[int, ...], Options], ...]:
         return self._machine.reading(state_of(top[1][-1])).groups

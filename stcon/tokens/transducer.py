@@ -51,13 +51,13 @@ class Transducer:
         self._trie = trie
         self._standard = standard
         self._relatives = Relatives(pushdown, trie.levels)
-        self.pending = standard.pending if standard else Pending()
-        self._tokens = standard._tokens if standard else TokensAt(trie)
+        self.pending: Pending = standard.pending if standard else Pending()
+        self._tokens: TokensAt = standard._tokens if standard else TokensAt(trie)
         self._hops: dict[tuple[int, int], Hop] = {}
         self._lock = threading.Lock()
-        self._first = memoryview(trie.first_child)
-        self._count = memoryview(trie.child_count)
-        self._byte = memoryview(trie.byte)
+        self._first = memoryview(trie.first_child.data)
+        self._count = memoryview(trie.child_count.data)
+        self._byte = memoryview(trie.byte.data)
 
     @property
     def nbytes(self) -> int:
