@@ -167,10 +167,14 @@ class Expander:
     def _in_order(self, wanted: Goal) -> Goal:
         """The literals of a goal, those with few constants first: the others are
         then tests of those."""
-        exact = self.signatures.exact
-        if not exact or len(wanted) < 2:
+        if len(wanted) < 2:
             return wanted
-        return tuple(sorted(wanted, key=lambda literal: literal not in exact))
+        return tuple(sorted(wanted, key=self._count))
+
+    def _count(self, literal: int) -> int:
+        """How many constants a schema has, as far as is plain."""
+        constants = self.signatures.constants(literal)
+        return MAX_STEPS if constants is None else len(constants)
 
 
 def _too_many(document: Document, wanted: Goal) -> LimitError:

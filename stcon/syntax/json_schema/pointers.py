@@ -31,4 +31,6 @@ def from_fragment(fragment: str) -> tuple[str, ...]:
 
 
 def _escape(token: str) -> str:
+    if token.isascii() and token.isalnum():
+        return token
     return quote(token.replace("~", "~0").replace("/", "~1"), safe=_SAFE)
