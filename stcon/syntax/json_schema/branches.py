@@ -44,8 +44,10 @@ class Branch:
 
     __slots__ = (
         "_expander",
+        "_is_choosing",
         "_keys",
         "_known",
+        "_learnt",
         "_seen",
         "choices",
         "facts",
@@ -59,6 +61,8 @@ class Branch:
         self._seen: set[int] = set()
         self._keys: set[Hashable] = set()
         self._known = Known()
+        self._learnt = 0
+        self._is_choosing = False
         self.facts: list[Fact] = []
         self.choices: list[Choice] = []
         self.values: list[Any] | None = list(_FEW[kind]) if kind in _FEW else None
@@ -68,7 +72,9 @@ class Branch:
         new = Branch(self.kind, self._expander)
         new._seen = set(self._seen)
         new._keys = set(self._keys)
-        new._known = self._known.copy()
+        new._is_choosing = self._is_choosing
+        new._learnt = self._learnt
+        new._known = self._known.copy() if self._learnt else Known()
         new.facts = list(self.facts)
         new.choices = list(self.choices)
         new.values = self.values
@@ -119,12 +125,14 @@ class Branch:
             return True
         if -literal in self._seen or literal == FALSE_LITERAL:
             return False
-        if self.kind == OBJECT and literal > 0:
+        if self._is_choosing and self.kind == OBJECT and literal > 0:
             signature = self._expander.signatures.of(literal, OBJECT)
+            if not self._learn():
+                return False
             if signature is not None and self._known.refutes(signature):
                 return False
         self._seen.add(literal)
-        if self._is_implied(literal):
+        if self._is_choosing and self._is_implied(literal):
             return True
         parts = self._expander.document.parts(abs(literal), self.kind)
         if literal > 0:
@@ -158,6 +166,7 @@ class Branch:
         if len(kept) == 1:
             todo.append(kept[0])
         elif kept:
+            self._is_choosing = True
             self.choices.append(Choice(tuple(kept), denied))
         return bool(kept)
 
@@ -176,6 +185,7 @@ class Branch:
             if signature is not None
         ]
         items = [literal for literal, _ in pairs]
+        self._learn()
         required = frozenset(self._known.required)
         near = rivals([signature for _, signature in pairs], required)
         self._expander.spend(sum(map(len, near)))
@@ -202,7 +212,6 @@ class Branch:
             if fact.key not in self._keys:
                 self._keys.add(fact.key)
                 self.facts.append(fact)
-                return self._known.learn(fact, self._expander.signatures)
             return True
         # from here on the branch is a list of values, and all else a test
         self.values = list(fact.values)
@@ -226,6 +235,9 @@ class Branch:
     def split(self) -> list[Branch] | None:
         """The branches that one more choice leads to; None when none is left."""
         while self.choices:
+            if not self._learn():
+                self._expander.blame(self.facts[-1])
+                return []
             self.choices = [c for c in self.choices if not self._is_plain(c)]
             cases = self._tag_cases()
             if cases is not None:
@@ -243,6 +255,13 @@ class Branch:
             if not least or not self.add([i[0] for _, i in pairs if len(i) == 1]):
                 return []
         return self._children(self.choices[0].items, 0) if self.choices else None
+
+    def _learn(self) -> bool:
+        """Takes in the facts added since; whether they are plainly consistent."""
+        new = self.facts[self._learnt :] if self.kind == OBJECT else []
+        self._learnt = len(self.facts)
+        learn, signatures = self._known.learn, self._expander.signatures
+        return all([learn(fact, signatures) for fact in new])
 
     def _is_denied(self, formula: Formula) -> bool:
         """Whether it is plain that ``formula`` does not hold."""
