@@ -91,13 +91,12 @@ class _Order:
             return
         seen.add(id(schema))
         for keyword, item in schema.items():
+            yield keyword, item, schema
             if keyword in _CHOICES and not self._in_place:
                 later += self._below(keyword, item, schema, value)
             elif keyword in _ALWAYS or keyword in _CHOICES:
                 for below in self._below(keyword, item, schema, value):
                     yield from self._walk(below, value, seen, later)
-            else:
-                yield keyword, item, schema
 
     def _below(
         self, keyword: str, item: Any, schema: dict[str, Any], value: Any

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stcon.bench.table import Cell, table
+from stcon.bench.verdicts import COMPILED, REFUSED
 
 _MOST_REASONS = 25
 _MOST_WRONG = 20
@@ -78,21 +79,32 @@ def _refusals(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _wrong(result: dict[str, Any]) -> Iterator[str]:
-    """What stcon gets wrong: bad endings, too loose, too strict."""
-    lines = [line for row in result["schemas"] for line in _complaints(row)]
+    """What stcon gets wrong: too loose, bad endings, too strict."""
+    rows = [(row["name"], row["engines"]["stcon"]) for row in result["schemas"]]
+    lines = [
+        f"{name}{complaint}"
+        for complain in (_too_loose, _endings, _too_strict)
+        for name, have in rows
+        for complaint in complain(have)
+    ]
     if lines:
         more = len(lines) - _MOST_WRONG
         rest = [f"and {more:,} more; --json lists all"] if more > 0 else []
         yield "\n".join(["wrong with stcon:", *lines[:_MOST_WRONG], *rest])
 
 
-def _complaints(row: dict[str, Any]) -> Iterator[str]:
-    have = row["engines"]["stcon"]
-    if have["status"] not in ("compiled", "refused"):
-        yield f"{row['name']}: {have['status']}: {have['why'].get('message')}"
+def _too_loose(have: dict[str, Any]) -> Iterator[str]:
     for wrong in have["too_loose"]:
-        yield f"{row['name']}, test {wrong['test']}: too loose: {wrong['text']:.80}"
+        yield f", test {wrong['test']}: too loose: {wrong['text']:.80}"
+
+
+def _endings(have: dict[str, Any]) -> Iterator[str]:
+    if have["status"] not in (COMPILED, REFUSED):
+        yield f": {have['status']}: {have['why'].get('message')}"
+
+
+def _too_strict(have: dict[str, Any]) -> Iterator[str]:
     for wrong in have["too_strict"]:
         where = f"{wrong['before']} ▸ {wrong['after']}"
         why = f" ({wrong['why']:.80})" if wrong["why"] else ""
-        yield f"{row['name']}, test {wrong['test']}: too strict: {where}{why}"
+        yield f", test {wrong['test']}: too strict: {where}{why}"

@@ -27,6 +27,7 @@ def tally(verdicts: Sequence[Verdict]) -> dict[str, Any]:
         **{name: status[name] for name in (REFUSED, TIMEOUT, MEMORY, CRASH)},
         "too_loose": _wrong(facts, "too_loose"),
         "too_strict": _wrong(facts, "too_strict"),
+        "reordered": sum(fact["reordered"] for fact in facts),
         "refused_by": _refused_by(facts),
         "kinds": dict(Counter(f["kind"] for f in facts if "kind" in f)),
         "most_grown_mb": max((f["grown_mb"] for f in facts), default=0.0),

@@ -3,7 +3,8 @@
 ``status``: ``compiled``, ``refused``, ``timeout``, ``memory`` or ``crash``.
 ``right``: instances accepted when valid and refused when not.  ``too_loose``:
 invalid ones that are accepted.  ``too_strict``: valid ones that are refused,
-with the place.  ``unjudged``: those after a bad ending.
+with the place.  ``reordered``: instances whose first spelling was refused and
+another accepted.  ``unjudged``: those after a bad ending.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ def _facts(said: dict[str, Any], outcome: Outcome, tests: int) -> dict[str, Any]
         "grown_mb": outcome.grown_bytes / _MB,
         "tests": tests,
         "right": 0,
+        "reordered": 0,
         "too_loose": [],
         "too_strict": [],
     }
@@ -94,6 +96,7 @@ def _judge(
 ) -> None:
     """Nothing; counts the instance at ``place``."""
     accepted = [n for n, walk in enumerate(tried) if walk["refused_at"] is None]
+    facts["reordered"] += bool(accepted) and accepted[0] > 0
     if bool(accepted) == instance.is_valid:
         facts["right"] += 1
     elif accepted:

@@ -15,7 +15,7 @@ from stcon.bench.engines import PEERS
 from stcon.bench.machine import installed
 from tests.bench.conftest import END
 
-_TIMES = {"count", "p50", "p90", "p99", "mean", "least", "most", "stcon_ratio"}
+_TIMES = {"count", "p50", "p90", "p95", "p99", "mean", "least", "most", "stcon_ratio"}
 _SCHEMAS = ("tool_call", "classification")
 _HAVE = [peer for peer in PEERS if installed(peer)]
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from stcon.bench.bitmasks import unpacked
+from stcon.bench.cases import Case, cases
 from stcon.bench.engines import Refused, open_peers
 from stcon.bench.machine import installed, resident_bytes
-from stcon.bench.cases import Case, cases
 from stcon.bench.stcon_engine import StconEngine, histories
 from stcon.bench.table import shown, table
 from stcon.bench.timing import ratio, rotated, summary
