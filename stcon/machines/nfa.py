@@ -32,6 +32,7 @@ from stcon.syntax.rules import (
     Literal,
     Not,
     Repeat,
+    Table,
     Tick,
     Union,
 )
@@ -170,6 +171,16 @@ class Builder:
         """A copy of the automaton of an And or Not node."""
         self.copy(self._sub(node), target, state)
 
+    def _table(self, node: Table, target: int, state: int) -> None:
+        """A copy of the automaton that the node spells out."""
+        first = len(self.nfa.skips)
+        self._meter.states((first + len(node.moves)) // _NFA_STATES_PER_DFA_STATE)
+        for moves in node.moves:
+            self.nfa.moves[self.nfa.new()] += [(m, first + to) for m, to in moves]
+        for accepting in node.accepts:
+            self.nfa.skips[first + accepting].append(target)
+        self.nfa.skips[state].append(first)
+
     def _counted(self, node: Counted, target: int, state: int) -> None:
         """A copy of the automaton of the item for each count: the slow, plain
         way.  A pushdown keeps the count beside the state instead."""
@@ -232,6 +243,7 @@ _WIRE: Mapping[type[Expr], Callable[..., None]] = {
     Call: Builder._call,
     And: Builder._automaton,
     Not: Builder._automaton,
+    Table: Builder._table,
     Empty: Builder._empty,
     Chars: Builder._chars,
 }

@@ -52,8 +52,14 @@ class Pushdown:
     """
 
     def __init__(
-        self, frames: Frames, depth: int, standard: Pushdown | None = None
+        self,
+        frames: Frames,
+        depth: int,
+        standard: Pushdown | None = None,
+        name: tuple[str | int, ...] = (),
     ) -> None:
+        """``name``: which standard rules these are."""
+        self.name = name
         self.frames = frames
         self.depth = depth
         self.standard = standard
@@ -213,7 +219,7 @@ def standard_pushdown(rules: Rules) -> Pushdown:
         known = _standards.get(id(rules))
         if known is None:
             frames = build_standard(rules, Meter())
-            machine = Pushdown(frames, MAX_DEPTH)
+            machine = Pushdown(frames, MAX_DEPTH, None, rules.name)
             _make_all(machine.state)
             known = _standards[id(rules)] = rules, machine
         return known[1]

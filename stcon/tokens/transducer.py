@@ -78,6 +78,10 @@ class Transducer:
                     hop = self._hops[key] = self._walk(nodes, state)
         return hop
 
+    def put(self, pending: int, state: int, hop: Hop) -> None:
+        """Nothing; ``hop`` is what ``delta(pending, state)`` gives."""
+        self._hops[pending, state] = hop
+
     def _walk(self, nodes: Nodes, state: int) -> Hop:
         relatives = self._relatives
         counts = self._machine.state.node(state).counted

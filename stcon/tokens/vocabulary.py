@@ -149,6 +149,7 @@ class Vocabulary:
 
     def transducer(self, machine: Pushdown) -> Transducer:
         """The transducer of a machine that many formats share; one of each."""
+        from stcon.tokens.standard_hops import stocked
         from stcon.tokens.transducer import Transducer
 
         known = self._transducers.get(machine)
@@ -157,6 +158,8 @@ class Vocabulary:
                 known = self._transducers.get(machine)
                 if known is None:
                     known = Transducer(machine, self.trie)
+                    if self.size >= _KEPT:
+                        stocked(machine, known, self.fingerprint)
                     self._transducers[machine] = known
         return known
 
