@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 
 from stcon.bench.cases import cases
 from stcon.bench.engines import PEERS
@@ -44,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
         SCHEMAS,
         help=_SCHEMAS_WHAT,
         description=_SCHEMAS_MORE,
-        epilog=HOW_TO,
+        epilog=textwrap.fill(HOW_TO, 80, break_on_hyphens=False),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _add_shared(one, list(_SCHEMA_PEERS))
