@@ -95,6 +95,19 @@ class Not(Expr):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Table(Expr):
+    """What a finite automaton accepts whose expression would be far larger, such as
+    the multiples of a number.
+
+    ``moves``: per state, pairs of a set of bytes (a mask) and the state it leads
+    to; state 0 starts, those in ``accepts`` accept.
+    """
+
+    moves: tuple[tuple[tuple[int, int], ...], ...]
+    accepts: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Call(Expr):
     """What the rule called ``name`` accepts."""
 

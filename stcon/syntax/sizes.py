@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stcon.syntax.rules import Call, Counted, Expr, Literal, Repeat, parts
+from stcon.syntax.rules import Call, Counted, Expr, Literal, Repeat, Table, parts
 
 
 class Sizes:
@@ -45,6 +45,8 @@ def _own_size(node: Expr, inside: int) -> int:
         return len(node.data)
     if isinstance(node, Repeat):
         return inside * max(1, node.least, node.most or 0)
+    if isinstance(node, Table):
+        return sum(map(len, node.moves))
     if isinstance(node, Counted):
         return inside * (1 + max(node.least, node.most or 0))
     return max(1, inside)

@@ -7,6 +7,8 @@ themselves, as JSON does.
 
 from __future__ import annotations
 
+from typing import Any
+
 from stcon.machines.frames import has_ticks
 from stcon.syntax import rules as r
 
@@ -46,6 +48,8 @@ class _Matcher:
                     t for _, t in found if t >= least and (most is None or t <= most)
                 }
                 return {(end, 0) for end, ticks in found if ticks in fits}
+            case r.Table(moves, accepts):
+                return {(end, 0) for end in self._table_ends(moves, accepts, start)}
             case r.Concat(items):
                 reached = {(start, 0)}
                 for item in items:
@@ -65,6 +69,15 @@ class _Matcher:
             case r.Repeat(item, least, most):
                 return self._repeated(item, least, most, start)
         return set()
+
+    def _table_ends(self, moves: Any, accepts: frozenset[int], start: int) -> set[int]:
+        found, states = set(), {0}
+        for at in range(start, len(self.data) + 1):
+            if states & accepts:
+                found.add(at)
+            byte = self.data[at] if at < len(self.data) else 256
+            states = {to for s in states for m, to in moves[s] if m >> byte & 1}
+        return found
 
     def _after(self, item: r.Expr, reached: set[End]) -> set[End]:
         return {

@@ -1,4 +1,4 @@
-"""``multipleOf`` over plain decimals, as an expression.
+"""``multipleOf`` over plain decimals.
 
 Let the factor be n / 10**k with n = 2**a * 5**b * r and r prime to 10.  A decimal
 with j fraction digits, read as one integer D without its point, is a multiple
@@ -18,6 +18,7 @@ from stcon.syntax.rules import (
     EMPTY,
     EPSILON,
     Expr,
+    Table,
     byte_range,
     byte_set,
     complement,
@@ -34,12 +35,10 @@ _DIGITS = star(_DIGIT)
 _POINT = literal(".")
 _SIGN = optional(literal("-"))
 _ZEROS = star(literal("0"))
-_ANY_SIGN_OR_POINT = byte_set(1 << 0x2D | 1 << 0x2E)
 
-# Residues of the last digits cost a node each; those of r an expression that
-# grows fourfold with each.
+# Residues cost a node or a state each.
 _MAX_TAIL = 10_000
-MAX_ODD_PART = 9
+MAX_ODD_PART = 10_000
 # One expression for each number of places.
 MAX_PLACES = 64
 
@@ -94,8 +93,10 @@ def _with_places(even: int, j: int, places: int) -> Expr:
         if left == 0:
             return EMPTY if residue else EPSILON
         masks: dict[int, int] = {}
+        # only so much of a residue can make a difference to what comes out
+        modulus = even // gcd(even, 10 ** (left - 1))
         for digit in range(10):
-            after = (residue * 10 + digit) % even
+            after = (residue * 10 + digit) % modulus
             masks[after] = masks.get(after, 0) | 1 << (0x30 + digit)
         point = _POINT if left == j else EPSILON
         return concat(
@@ -115,26 +116,21 @@ def _with_places(even: int, j: int, places: int) -> Expr:
 
 
 def _digit_sums(odd: int) -> Expr:
-    """Texts whose digits, read as one integer, are a multiple of ``odd``: the
-    automaton of residues, its states eliminated one by one."""
+    """Texts whose digits, read as one integer, are a multiple of ``odd``: one state
+    a residue, where the sign and the point stay."""
     if odd > MAX_ODD_PART:
         raise LimitError(
-            f"multipleOf has a factor of {odd}, which is more than {MAX_ODD_PART} "
-            "and divisible by neither 2 nor 5",
+            f"multipleOf has a factor of {odd:,}, which is more than "
+            f"{MAX_ODD_PART:,} and divisible by neither 2 nor 5",
             what="states",
             limit=MAX_ODD_PART,
+            hint="choose another factor, or pass allow_unenforced={'multipleOf'}",
         )
-    edges: list[list[Expr]] = [[EMPTY] * odd for _ in range(odd)]
-    for state in range(odd):
-        masks = [0] * odd
+    moves: list[tuple[tuple[int, int], ...]] = []
+    for residue in range(odd):
+        masks = {residue: 1 << 0x2D | 1 << 0x2E}
         for digit in range(10):
-            masks[(state * 10 + digit) % odd] |= 1 << (0x30 + digit)
-        edges[state] = [byte_set(mask) for mask in masks]
-        edges[state][state] = union(edges[state][state], _ANY_SIGN_OR_POINT)
-    for gone in range(odd - 1, 0, -1):
-        loop = star(edges[gone][gone])
-        for one in range(gone):
-            for two in range(gone):
-                detour = concat(edges[one][gone], loop, edges[gone][two])
-                edges[one][two] = union(edges[one][two], detour)
-    return star(edges[0][0])
+            after = (residue * 10 + digit) % odd
+            masks[after] = masks.get(after, 0) | 1 << (0x30 + digit)
+        moves.append(tuple((mask, after) for after, mask in masks.items()))
+    return Table(tuple(moves), frozenset({0}))

@@ -108,15 +108,32 @@ def _tighter(old: Bound | None, fact: AtLeast | AtMost, sign: int) -> Bound:
 
 
 def _is_empty(shape: NumberShape) -> bool:
-    """Whether the interval holds no number (or no integer, if asked)."""
+    """Whether the interval holds no number (no integer, no multiple, if asked)."""
     if shape.low is None or shape.high is None:
         return False
-    if shape.integer:
-        first, last = integer_bounds(shape)
-        return first is not None and last is not None and first > last
-    if shape.low.value == shape.high.value:
+    low, high = Fraction(shape.low.value), Fraction(shape.high.value)
+    step = _step(shape)
+    if step is not None:
+        first, last = math.ceil(low / step) * step, math.floor(high / step) * step
+        first += step if shape.low.strict and first == low else 0
+        last -= step if shape.high.strict and last == high else 0
+        return first > last
+    if low == high:
         return shape.low.strict or shape.high.strict
-    return shape.low.value > shape.high.value
+    return low > high
+
+
+def _step(shape: NumberShape) -> Fraction | None:
+    """The distance of the numbers that are integers and multiples as asked; None
+    where nothing is asked."""
+    steps = [fact.factor for fact in shape.multiples if fact.sign]
+    if shape.integer:
+        steps.append(Fraction(1))
+    if not steps:
+        return None
+    below = math.lcm(*(step.denominator for step in steps))
+    above = math.lcm(*(int(step * below) for step in steps))
+    return Fraction(above, below)
 
 
 def integer_bounds(shape: NumberShape) -> tuple[int | None, int | None]:

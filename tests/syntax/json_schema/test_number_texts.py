@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import random
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from stcon.errors import LimitError, SchemaError
 from stcon.syntax.json_schema import compile_schema
 from tests.syntax.json_schema.world import matcher
 
@@ -79,3 +81,74 @@ def test_multiples_of(factor: Any) -> None:
         assert whole(b"%d" % number) == (number % exact == 0), number
     for text in DECIMALS:
         assert plain(text.encode()) == (Decimal(text) % exact == 0), text
+
+
+# Powers of 2 and 5, numbers prime to 10, and products of both.
+FACTORS: list[Any] = [7, 11, 16, 21, 60, 99, 125, 256, 360, 625, 999, 1001, 3600]
+FACTORS += [0.25, 0.07, 1.1, 12.5, 0.0625, 0.33, 2.56, 8192, 86_400, 501]
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_large_multiples(factor: Any) -> None:
+    exact = Decimal(str(factor))
+    rng = random.Random(str(factor))
+    whole = matcher(compile_schema({"type": "integer", "multipleOf": factor}).rules)
+    plain = matcher(compile_schema({"type": "number", "multipleOf": factor}).rules)
+    other = {"type": "number", "not": {"multipleOf": factor}}
+    others = matcher(compile_schema(other).rules)
+    for _ in range(300):
+        number = rng.randrange(-(10**9), 10**9) // rng.choice((1, 10**4, 10**8))
+        product = number * exact
+        near = product + rng.choice((0, 1, -1, Decimal("0.1"), exact / 2, exact / 5))
+        for value in (Decimal(number), product, near):
+            text = f"{value:f}"
+            want = value % exact == 0
+            assert plain(text.encode()) == want, text
+            assert others(text.encode()) != want, text
+            longer = text + ("000" if "." in text else ".00")
+            assert plain(longer.encode()) == want, longer
+            if value == value.to_integral():
+                assert whole(b"%d" % int(value)) == want, text
+
+
+@pytest.mark.parametrize(
+    ("schema", "want"),
+    [
+        ({"multipleOf": 7, "minimum": 10, "maximum": 50}, [14, 21, 28, 35, 42, 49]),
+        ({"multipleOf": 997, "minimum": -1000, "exclusiveMaximum": 997}, [-997, 0]),
+        (
+            {"allOf": [{"multipleOf": 6}, {"multipleOf": 15}], "exclusiveMinimum": 0,
+             "maximum": 100},
+            [30, 60, 90],
+        ),
+        ({"multipleOf": 1.5, "minimum": 1, "maximum": 7}, [3, 6]),
+        ({"not": {"multipleOf": 11}, "minimum": 10, "maximum": 13}, [10, 12, 13]),
+    ],
+)  # fmt: skip
+def test_multiples_within_bounds(schema: dict[str, Any], want: list[int]) -> None:
+    matches = matcher(compile_schema({"type": "integer", **schema}).rules)
+    have = [n for n in range(-2000, 2000) if n and matches(b"%d" % n)]
+    assert have == [n for n in want if n]
+    assert matches(b"0") == (0 in want)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer", "multipleOf": 7, "minimum": 1, "maximum": 6},
+        {"type": "number", "multipleOf": 0.5, "exclusiveMinimum": 1, "maximum": 1.25},
+        {"allOf": [{"multipleOf": 4}, {"multipleOf": 6}], "type": "integer",
+         "exclusiveMinimum": 12, "exclusiveMaximum": 24},
+        {"type": "integer", "multipleOf": 1.5, "minimum": 1, "maximum": 2},
+    ],
+)  # fmt: skip
+def test_bounds_without_a_multiple(schema: dict[str, Any]) -> None:
+    inside = {"properties": {"x": schema}, "required": ["x"], "type": "object"}
+    with pytest.raises(SchemaError, match="#/properties/x"):
+        compile_schema(inside)
+    assert compile_schema({"properties": {"x": schema}}).rules
+
+
+def test_factors_that_are_too_large() -> None:
+    with pytest.raises(LimitError, match="10,000"):
+        compile_schema({"type": "integer", "multipleOf": 10_007})
