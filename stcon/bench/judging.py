@@ -103,11 +103,9 @@ def refusal(error: StconError) -> dict[str, str]:
     """What an error says, with the keyword and its place where it has them."""
     what = getattr(error, "what", "")
     keyword = f"limit: {what}" if what else getattr(error, "keyword", "")
-    return {
-        "message": error.message,
-        "keyword": keyword,
-        "pointer": getattr(error, "pointer", ""),
-    }
+    pointer = getattr(error, "pointer", "")
+    message = error.message.removeprefix(f"{pointer}: ")
+    return {"message": message, "keyword": keyword, "pointer": pointer}
 
 
 def walk(run: Run, tokens: Sequence[int], eos_ids: Sequence[int]) -> dict[str, Any]:
