@@ -96,7 +96,7 @@ def build_frames(rules: Rules, meter: Meter, standard: Frames | None = None) -> 
     while True:
         builder = _FrameBuilder(rules, meter, unrolled)
         frames = builder.build_frames()
-        free = finish(frames, standard, builder.may_be_dead)
+        free = finish(frames, standard, builder.may_be_dead, builder.closes)
         more = builder.uncountable(free)
         if not more:
             return frames
@@ -107,7 +107,7 @@ def build_standard(rules: Rules, meter: Meter) -> Frames:
     """The frames of standard rules, each an entry, in the order of the mapping."""
     builder = _FrameBuilder(rules, meter, set())
     frames = builder.build_all(list(rules.rules))
-    finish(frames, None, False)
+    finish(frames, None, False, {})
     return frames
 
 
@@ -124,7 +124,7 @@ class _FrameBuilder(Builder):
         self._unrolled = unrolled
         self._rule_ids: dict[object, int] = {}
         self._letter_ids: dict[Letter, int] = {}
-        self._windows: dict[int, Expr] = {}
+        self._windows: dict[int, tuple[Expr, int]] = {}
         self._has_empty_part = False
         self._calls_itself = calls_itself(rules, frozenset(names))
 
@@ -145,13 +145,19 @@ class _FrameBuilder(Builder):
     def uncountable(self, free: set[int]) -> set[int]:
         """The ids of counted items whose rule is not ``free``: their count is more
         than a number."""
-        return {id(item) for rule, item in self._windows.items() if rule not in free}
+        windows = self._windows.items()
+        return {id(item) for rule, (item, _) in windows if rule not in free}
+
+    @property
+    def closes(self) -> dict[int, int]:
+        """Per counted rule the state from which it is closed."""
+        return {rule: close for rule, (_, close) in self._windows.items()}
 
     @property
     def may_be_dead(self) -> bool:
-        """Whether some rule may have no text: an automaton of a part has none, or
-        rules call themselves."""
-        return self._has_empty_part or self._calls_itself
+        """Whether something may lead nowhere: an automaton of a part accepts
+        nothing, counts are unrolled, or rules call themselves."""
+        return self._has_empty_part or self._calls_itself or bool(self._unrolled)
 
     def copy(self, dfa: Dfa, target: int, state: int) -> None:
         """See Builder; notes automata that accept nothing."""
@@ -166,7 +172,7 @@ class _FrameBuilder(Builder):
             self._call_of(Letter(self._rule(node, False), None), target, state)
         elif isinstance(node, Counted) and id(node.item) not in self._unrolled:
             most = UNBOUNDED if node.most is None else node.most
-            letter = Letter(self._rule(node.item, True), (node.least, most))
+            letter = Letter(self._counted_rule(node), (node.least, most))
             self._call_of(letter, target, state)
         else:
             super().wire(node, target, state)
@@ -178,15 +184,29 @@ class _FrameBuilder(Builder):
         key = (expr.name if isinstance(expr, Call) else id(expr), is_counted)
         known = self._rule_ids.get(key)
         if known is None:
-            known = self._rule_ids[key] = len(self.frames.entries)
-            entry = self.nfa.new()  # its own: another rule may use the body's
-            self.frames.entries.append(entry)
             body = self._rules[expr.name] if isinstance(expr, Call) else expr
             final = COUNTED_FINAL if is_counted else FINAL
-            self.nfa.skips[entry].append(self.state_of(body, final))
-            if is_counted:
-                self._windows[known] = expr
+            known = self._rule_ids[key] = self._new_rule(body, final)
         return known
+
+    def _counted_rule(self, node: Counted) -> int:
+        """The number of the rule of a counted item with what closes it; that of a
+        standard rule closes itself."""
+        if isinstance(node.item, Call) and node.item.name in self._standard:
+            return self._standard[node.item.name]
+        key = (id(node.item), id(node.close))
+        known = self._rule_ids.get(key)
+        if known is None:
+            close = self.state_of(node.close, COUNTED_FINAL)
+            known = self._rule_ids[key] = self._new_rule(node.item, close)
+            self._windows[known] = node.item, close
+        return known
+
+    def _new_rule(self, body: Expr, target: int) -> int:
+        entry = self.nfa.new()  # its own: another rule may use the body's
+        self.frames.entries.append(entry)
+        self.nfa.skips[entry].append(self.state_of(body, target))
+        return len(self.frames.entries) - 1
 
     def _letter(self, letter: Letter) -> int:
         known = self._letter_ids.get(letter)

@@ -19,7 +19,9 @@ from stcon.machines.windows import COUNTED_FINAL, FINAL
 
 DEAD = 0
 DONE = 1
-"""The state in which an uncounted rule has ended and nothing may follow."""
+COUNTED_DONE = 2
+"""The states in which a rule has ended and nothing may follow, in one that is not
+counted and in one that is."""
 
 Subset = tuple[int, ...]
 Move = tuple[tuple[int, ...], int]
@@ -58,11 +60,13 @@ class States:
         self._closures: dict[int, frozenset[int]] = {}
         self._lock = threading.RLock()
         if standard is None:
-            for subset in ((), (FINAL,)):  # DEAD and DONE
+            for subset in ((), (FINAL,), (COUNTED_FINAL,)):
+                counted = COUNTED_FINAL in subset
+                node = Node(subset, bool(subset), counted, 0, (), moves=())
                 self._ids[subset] = len(self._nodes)
-                self._nodes.append(Node(subset, bool(subset), False, 0, (), moves=()))
+                self._nodes.append(node)
         else:
-            self._ids |= {(): DEAD, (FINAL,): DONE}
+            self._ids |= {(): DEAD, (FINAL,): DONE, (COUNTED_FINAL,): COUNTED_DONE}
 
     @property
     def count(self) -> int:
@@ -80,7 +84,8 @@ class States:
         return node
 
     def moves(self, state: int) -> tuple[Move, ...]:
-        """Pairs (bytes, state that follows); no byte is in two of them."""
+        """Pairs (bytes, state that follows); a byte is in two of them where it may
+        close a counted rule."""
         if state < self.first:
             assert self.standard is not None
             return self.standard.moves(state)
@@ -116,6 +121,8 @@ class States:
         if frames.nullable and not ends:
             ends = any(s in frames.nullable for s in subset)
         needs = [frames.need[s] for s in owners if s in frames.need]
+        if COUNTED_FINAL in subset and max(needs) > 1:
+            raise ValueError("a counted rule may be closed and go on counting")
         return Node(subset, ends, bool(needs), min(needs, default=0))
 
     def _find_calls(self, node: Node) -> None:
@@ -137,10 +144,10 @@ class States:
                 calls.append((entry, self._number(frozenset(states)), called.window))
         node.calls = tuple(calls)
 
-    def _find_moves(self, subset: Subset) -> tuple[Move, ...]:
+    def _find_moves(self, members_of: Subset) -> tuple[Move, ...]:
         frames = self.frames
         after: dict[int, list[int]] = {}
-        for state in subset:
+        for state in members_of:
             if state < 0:
                 place = -1 - state
                 to = frames.goal[place] if frames.last[place] else state - 1
@@ -154,8 +161,22 @@ class States:
             bytes_to.setdefault(tuple(states), []).append(byte)
         found: dict[int, list[int]] = {}
         for reached, values in bytes_to.items():
-            found.setdefault(self._number(self._closure_of(reached)), []).extend(values)
+            for subset in self._apart(self._closure_of(reached)):
+                found.setdefault(self._number(subset), []).extend(values)
         return tuple((tuple(sorted(values)), to) for to, values in found.items())
+
+    def _apart(self, subset: frozenset[int]) -> Iterable[frozenset[int]]:
+        """``subset``, or what is closed and what goes on counting apart, where one
+        need would not speak for both."""
+        if COUNTED_FINAL not in subset or self._need_of(subset) <= 1:
+            return (subset,)
+        return frozenset((COUNTED_FINAL,)), subset - {COUNTED_FINAL}
+
+    def _need_of(self, subset: Iterable[int]) -> int:
+        """The highest need in a subset."""
+        frames = self.frames
+        owners = (s if s >= 0 else frames.goal[-1 - s] for s in subset)
+        return max((frames.need.get(s, 0) for s in owners), default=0)
 
     def _closure_of(self, states: Iterable[int]) -> frozenset[int]:
         parts = [self._closure(s) if s >= 0 else frozenset((s,)) for s in states]

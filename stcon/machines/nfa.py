@@ -185,6 +185,7 @@ class Builder:
         """A copy of the automaton of the item for each count: the slow, plain
         way.  A pushdown keeps the count beside the state instead."""
         dfa = self._sub(node.item)
+        close = self.state_of(node.close, target)
         top = node.least if node.most is None else node.most
         first = len(self.nfa.skips)
         self._meter.states(first // _NFA_STATES_PER_DFA_STATE + dfa.states * (top + 1))
@@ -199,7 +200,7 @@ class Builder:
             self._layer(edges, layer, above)
             if count >= node.least:
                 for q in np.flatnonzero(dfa.accepts).tolist():
-                    self.nfa.skips[layer + q].append(target)
+                    self.nfa.skips[layer + q].append(close)
         self.nfa.skips[state].append(first + dfa.start)
 
     def _layer(

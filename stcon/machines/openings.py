@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stcon.machines.frames import Window
-from stcon.machines.lazy import DEAD, DONE, States
+from stcon.machines.lazy import COUNTED_DONE, DEAD, DONE, States
 
 Element = int | tuple[int, int, float]
 """A state; in rules that are counted, with the window of ticks still to come."""
@@ -47,7 +47,7 @@ def ticked(states: States, top: Element, state: int, ticks: int) -> Element | No
         return state
     _, least, most = top
     left = most - ticks
-    if states.node(state).need > left:
+    if states.node(state).need > left or (state == COUNTED_DONE and least > ticks):
         return None
     return state, max(least - ticks, 0), left
 
@@ -102,7 +102,7 @@ def reading(states: States, state: int) -> Reading:
     found: dict[int, dict[Option, None]] = {}
     for ticks, below, top in openings(states, state):
         for values, after in states.moves(state_of(top)):
-            stack = below if after == DONE else _moved(states, below, top, after)
+            stack = _moved(states, below, top, after)
             if stack is not None:
                 for byte in values:
                     found.setdefault(byte, {})[ticks, stack] = None
@@ -116,4 +116,6 @@ def reading(states: States, state: int) -> Reading:
 
 def _moved(states: States, below: Stack, top: Element, after: int) -> Stack | None:
     moved = ticked(states, top, after, 0)
-    return None if moved is None else (*below, moved)
+    if moved is None:
+        return None
+    return below if after in (DONE, COUNTED_DONE) else (*below, moved)

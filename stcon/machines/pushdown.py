@@ -24,7 +24,7 @@ from typing import Any
 
 from stcon.errors import LimitError
 from stcon.machines.frames import Frames, Window, build_frames, build_standard
-from stcon.machines.lazy import DONE, States
+from stcon.machines.lazy import COUNTED_DONE, DONE, States
 from stcon.machines.limits import Limits, Meter
 from stcon.machines.openings import (
     Options,
@@ -125,6 +125,9 @@ class Pushdown:
         """The stack with ``cell`` replaced; None when its window is exceeded."""
         _, below, depth, window = cell
         depth -= 1
+        if not stack and window is not None:
+            if not window[0] <= ticks <= window[1]:
+                return None
         for place, item in enumerate(stack):
             state = state_of(item)
             kept = None if isinstance(item, int) else item[1:]
@@ -187,10 +190,11 @@ class Pushdown:
         window = cell[3]
         if window is None:
             return True
-        return any(
-            ticked(self.state, (0, *window), state_of(stack[0]), ticks) is not None
-            for ticks, stack in options
-        )
+        for ticks, stack in options:
+            state = state_of(stack[0]) if stack else COUNTED_DONE
+            if ticked(self.state, (0, *window), state, ticks) is not None:
+                return True
+        return False
 
     @cached_property
     def _shortest(self) -> Shortest:
@@ -229,7 +233,7 @@ def _make_all(states: States) -> None:
     """Makes every state that the entries reach, in a fixed order."""
     for rule in range(len(states.frames.entries)):
         states.entry(rule)
-    state = DONE
+    state = COUNTED_DONE
     while state + 1 < states.count:
         state += 1
         states.node(state)

@@ -13,15 +13,18 @@ if TYPE_CHECKING:
     from stcon.machines.frames import Frames
 
 
-def finish(frames: Frames, standard: Frames | None, may_be_dead: bool) -> set[int]:
+def finish(
+    frames: Frames, standard: Frames | None, may_be_dead: bool, closes: dict[int, int]
+) -> set[int]:
     """The rules whose count can be kept as a number; fills in the rest of
-    ``frames``.  ``may_be_dead``: whether something may lead nowhere."""
+    ``frames``.  ``may_be_dead``: whether something may lead nowhere; ``closes``:
+    per counted rule the state from which it is closed."""
     _split_ticks(frames)
     counted = _counted_rules(frames)
     while True:
         if may_be_dead:
             _drop_dead(frames)
-        free = _find_needs(frames, counted)
+        free = _find_needs(frames, counted, closes)
         if not _drop_closed(frames):
             break
         may_be_dead = True
@@ -50,7 +53,7 @@ def _counted_rules(frames: Frames) -> list[int]:
     return sorted(found)
 
 
-def _find_needs(frames: Frames, counted: list[int]) -> set[int]:
+def _find_needs(frames: Frames, counted: list[int], closes: dict[int, int]) -> set[int]:
     frames.need.clear()
     free = set(counted)
     for rule in counted:
@@ -58,7 +61,7 @@ def _find_needs(frames: Frames, counted: list[int]) -> set[int]:
         if entry >= 0:
             needs = Needs(frames, entry)
             frames.need |= needs.need
-            if not needs.is_free():
+            if not needs.is_free(closes.get(rule, COUNTED_FINAL)):
                 free.discard(rule)
     return free
 

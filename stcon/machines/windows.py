@@ -47,8 +47,9 @@ class Needs:
         first = [(1 + self.need[to], s) for s, to in ticks if to in self.need]
         self.next_tick = _fewest(first, before, {})
 
-    def is_free(self) -> bool:
-        """Whether the count of the rule is one number.
+    def is_free(self, close: int) -> bool:
+        """Whether the count of the rule is one number until it is closed, from the
+        state ``close`` on.
 
         Looked at where something has just been read; what is passed without
         reading counts with the state it is reached from.
@@ -56,13 +57,15 @@ class Needs:
         need, next_tick = self.need, self.next_tick
         return all(
             s in next_tick and (need[s] > 0 or next_tick[s] == 1)
-            for s in {self._entry, *self._read_to()}
+            for s in {self._entry, *self._read_to(close)}
             if s in need
         )
 
-    def _read_to(self) -> Iterator[int]:
-        """The states in which something has just been read or counted."""
-        for state in self._states:
+    def _read_to(self, close: int) -> Iterator[int]:
+        """The states before ``close`` in which something has just been read or
+        counted."""
+        closing = within(self._frames, close)
+        for state in self._states - closing:
             yield from _next(self._frames, state)
             yield from self._frames.ticks.get(state, ())
 

@@ -285,7 +285,7 @@ class _Encoding:
         if isinstance(node, Repeat):
             return r.repeat(new[0], node.least, node.most)
         if isinstance(node, Counted):
-            return r.counted(new[0], node.least, node.most)
+            return r.counted(new[0], node.least, node.most, new[1])
         return r.complement(new[0]) if isinstance(node, Not) else r.intersect(*new)
 
     def _chars(self, charset: CharSet) -> Expr:

@@ -121,7 +121,8 @@ class Tick(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted(Expr):
-    """The texts of ``item`` that take ``least`` to ``most`` ticks (None: no bound).
+    """The texts of ``item`` that take ``least`` to ``most`` ticks (None: no bound),
+    then ``close``, which takes none.
 
     At least one byte comes after a tick before the next one or the end.
     """
@@ -129,6 +130,7 @@ class Counted(Expr):
     item: Expr
     least: int
     most: int | None
+    close: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,11 +237,21 @@ def repeat(item: Expr, least: int, most: int | None) -> Expr:
     return item if star else Repeat(item, least, most)
 
 
-def counted(item: Expr, least: int, most: int | None) -> Expr:
-    """The texts of ``item`` with ``least`` to ``most`` ticks (None: no bound)."""
-    if item is EMPTY or (most is not None and most < least):
+def counted(item: Expr, least: int, most: int | None, close: Expr = EPSILON) -> Expr:
+    """The texts of ``item`` with ``least`` to ``most`` ticks (None: no bound), then
+    ``close``.
+
+    What surely comes after the last tick is better said to be ``close``: a text
+    that may end after any character could pop anywhere, one that is closed only
+    at its quote.
+    """
+    if item is EMPTY or close is EMPTY or (most is not None and most < least):
         return EMPTY
-    return Counted(item, least, most)
+    if close is not EPSILON and not (
+        isinstance(close, Literal) and len(close.data) == 1
+    ):
+        raise ValueError("what closes a counted item is one byte")
+    return Counted(item, least, most, close)
 
 
 def optional(item: Expr) -> Expr:
@@ -273,7 +285,9 @@ def parts(node: Expr) -> tuple[Expr, ...]:
     """The nodes that a node holds."""
     if isinstance(node, (Concat, Union, And)):
         return node.items
-    return (node.item,) if isinstance(node, (Repeat, Not, Counted)) else ()
+    if isinstance(node, Counted):
+        return node.item, node.close
+    return (node.item,) if isinstance(node, (Repeat, Not)) else ()
 
 
 def _flattened(items: Iterable[Expr]) -> Iterable[Expr]:

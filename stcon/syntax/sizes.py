@@ -47,6 +47,6 @@ def _own_size(node: Expr, inside: int) -> int:
         return inside * max(1, node.least, node.most or 0)
     if isinstance(node, Table):
         return sum(map(len, node.moves))
-    if isinstance(node, Counted):
+    if isinstance(node, Counted):  # the close counts too often, which is little
         return inside * (1 + max(node.least, node.most or 0))
     return max(1, inside)

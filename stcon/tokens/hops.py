@@ -19,6 +19,12 @@ ROOT = 0
 NOTHING = -1
 """The number of the empty P."""
 
+PARTS = (
+    *("tokens", "needs", "bits", "levels"),
+    *("popped", "popped_ticks", "closing", "closing_ticks"),
+)
+"""The arrays of a hop."""
+
 _LARGE = 64  # more than one token in so many, and a hop keeps bits, not ids
 
 
@@ -81,6 +87,8 @@ class Hop:
     ticks each leaves to be taken, ascending, None if the rule does not count.
     Of many tokens, ``bits`` (packed, [tokens / 8]) or, where counted, ``levels``
     (int16 [tokens], the need of each, -1 for none) take their place.
+    ``closing``: ids that end just where the rule is closed, by ``closing_ticks``,
+    ascending: they fit if the window has been met.
     ``popped``: the nodes at which the symbol was popped, with the ticks taken.
     """
 
@@ -90,6 +98,8 @@ class Hop:
     levels: NDArray[np.int16] | None
     popped: Nodes
     popped_ticks: NDArray[np.int32] | None
+    closing: NDArray[np.int32] | None
+    closing_ticks: NDArray[np.int32] | None
     pending: Pending
     highest: int = 0
     _rests: dict[Window | None, int] = field(default_factory=dict)
@@ -97,7 +107,7 @@ class Hop:
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        arrays = (self.tokens, self.needs, self.bits, self.levels, self.popped)
+        arrays = (getattr(self, part) for part in PARTS)
         return sum(array.nbytes for array in arrays if array is not None)
 
     def window(self, window: Window | None) -> Window | None:
@@ -129,6 +139,11 @@ class Hop:
             if self.needs is not None and window is not None:
                 tokens = tokens[: np.searchsorted(self.needs, window[1], "right")]
             row[tokens] = True
+        if self.closing is not None and self.closing_ticks is not None:
+            least, most = window or (0, np.inf)
+            first = np.searchsorted(self.closing_ticks, least)
+            last = np.searchsorted(self.closing_ticks, most, "right")
+            row[self.closing[first:last]] = True
 
 
 class Ends:
@@ -169,9 +184,48 @@ class Ends:
         need = np.array(self._relatives.need, np.int32)[config]
         alive = need >= 0
         found = self._counted(nodes[alive], (need + ticks)[alive], tokens)
-        highest = max(found[3], int(popped_ticks.max(initial=0)))
+        closing, closing_ticks = self._closing(nodes, config, ticks, tokens)
+        highest = max(
+            found[3],
+            int(popped_ticks.max(initial=0)),
+            int(closing_ticks.max(initial=0)),
+        )
         return Hop(
-            found[0], found[1], None, found[2], popped, popped_ticks, pending, highest
+            *(found[0], found[1], None, found[2], popped, popped_ticks),
+            *(closing, closing_ticks, pending, highest),
+        )
+
+    def _closing(
+        self,
+        nodes: Nodes,
+        config: NDArray[np.int32],
+        ticks: NDArray[np.int32],
+        tokens: TokensAt,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The tokens that end where the rule is closed, by ticks, and the ticks."""
+        chosen = self._at_each(self._relatives.closings, nodes, config, ticks)
+        found, places = tokens.few(chosen[0])
+        taken = chosen[1][places]
+        order = np.lexsort((found, taken))
+        return found[order], taken[order]
+
+    @staticmethod
+    def _at_each(
+        offsets: list[tuple[int, ...]],
+        nodes: Nodes,
+        config: NDArray[np.int32],
+        ticks: NDArray[np.int32],
+    ) -> tuple[Nodes, NDArray[np.int32]]:
+        """The nodes, once for each offset of their configuration, and the ticks
+        with it."""
+        found = [(np.zeros(0, np.int32), np.zeros(0, np.int32))]
+        for place in range(max(map(len, offsets))):
+            column = [own[place] if len(own) > place else -1 for own in offsets]
+            offset = np.array(column, np.int32)[config]
+            there = offset >= 0
+            found.append((nodes[there], (ticks + offset)[there]))
+        return np.concatenate([x[0] for x in found]), np.concatenate(
+            [x[1] for x in found]
         )
 
     def _all_popped(
@@ -183,18 +237,9 @@ class Ends:
     ) -> tuple[Nodes, NDArray[np.int32]]:
         """Where the symbol was popped and tokens go on, and the ticks taken."""
         found = [(at, np.full(len(at), t, np.int32)) for at, t in self._popped]
-        goes_on = trie.child_count[nodes] > 0
-        width = max(map(len, self._relatives.pops))
-        for place in range(width):
-            offset = np.array(
-                [p[place] if len(p) > place else -1 for p in self._relatives.pops],
-                np.int32,
-            )[config]
-            chosen = goes_on & (offset >= 0)
-            found.append((nodes[chosen], (ticks + offset)[chosen]))
-        empty = np.zeros(0, np.int32)
-        all_nodes = np.concatenate([empty, *(at for at, _ in found)])
-        all_ticks = np.concatenate([empty, *(t for _, t in found)])
+        found.append(self._at_each(self._relatives.pops, nodes, config, ticks))
+        all_nodes = np.concatenate([at for at, _ in found])
+        all_ticks = np.concatenate([t for _, t in found])
         inner = trie.child_count[all_nodes] > 0
         return all_nodes[inner], all_ticks[inner]
 
@@ -207,9 +252,10 @@ class Ends:
             alive[nodes] = True
             alive[0] = False
             bits = np.packbits(alive[tokens._trie.node_of_token])
-            return Hop(None, None, bits, None, popped, None, pending)
+            return Hop(None, None, bits, None, popped, None, None, None, pending)
         found, _ = tokens.few(nodes)
-        return Hop(np.sort(found), None, None, None, popped, None, pending)
+        found = np.sort(found)
+        return Hop(found, None, None, None, popped, None, None, None, pending)
 
     @staticmethod
     def _counted(

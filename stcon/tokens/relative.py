@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.errors import LimitError
+from stcon.machines.lazy import COUNTED_DONE
 from stcon.machines.openings import Element, Options, Stack, ends, state_of, ticked
 from stcon.machines.pushdown import MAX_STACKS, Pushdown
 
@@ -31,7 +32,8 @@ class Relatives:
 
     ``pops[c]``: ticks at which the cell is popped in configuration c;
     ``need[c]``: the fewest ticks to the end of the rule of the cell, -1 where it
-    is popped in any case.
+    is popped in any case; ``closings[c]``: the pops that take fewer ticks than
+    that, so that a token may end with one and not without.
     """
 
     def __init__(self, machine: Pushdown, longest: int) -> None:
@@ -42,6 +44,7 @@ class Relatives:
         self._sets: list[Relative] = []
         self._ids: dict[Relative, int] = {}
         self.pops: list[tuple[int, ...]] = []
+        self.closings: list[tuple[int, ...]] = []
         self.need: list[int] = []
         self._live: list[dict[int, tuple[int, int]] | None] = []
         self._next = np.full((16, 256), -1, np.int32)
@@ -127,13 +130,14 @@ class Relatives:
     def _pushed(self, ticks: int, stack: Stack, options: Options) -> Iterable[Ticked]:
         top, below = stack[-1], stack[:-1]
         for taken, pushed in options:
-            if isinstance(top, int) or not pushed:
+            if isinstance(top, int):
                 # ticks are those of the cell only while its own state is on top
                 yield ticks + taken, (*below, *pushed)
                 continue
-            first = ticked(self._states, top, state_of(pushed[0]), taken)
+            after = state_of(pushed[0]) if pushed else COUNTED_DONE
+            first = ticked(self._states, top, after, taken)
             if first is not None:
-                yield ticks, (*below, first, *pushed[1:])
+                yield ticks, (*below, first, *pushed[1:]) if pushed else below
 
     def _intern(self, relative: frozenset[Ticked]) -> tuple[int, int]:
         """The number of a set of stacks, closed under pops, and its least ticks."""
@@ -180,7 +184,10 @@ class Relatives:
         self._sets.append(whole)
         self._live.append(None)
         self.pops.append(tuple(sorted({t for t, stack in whole if not stack})))
-        self.need.append(self._need_of(whole))
+        need = self._need_of(whole)
+        self.need.append(need)
+        pops = self.pops[-1]
+        self.closings.append(tuple(t for t in pops if need < 0 or t < need))
         if len(self._sets) > len(self._next):
             unknown = np.full_like(self._next, -1)
             self._next = np.concatenate([self._next, unknown])

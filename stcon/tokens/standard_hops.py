@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.tokens import cache
-from stcon.tokens.hops import ROOT, Hop
+from stcon.tokens.hops import PARTS, ROOT, Hop
 from stcon.tokens.transducer import Transducer
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Arrays = dict[str, NDArray[Any]]
 
 _KIND = "standard-1"
-_PARTS = ("tokens", "needs", "bits", "levels", "popped", "popped_ticks")
 
 
 def stocked(machine: Pushdown, transducer: Transducer, fingerprint: str) -> None:
@@ -33,7 +32,7 @@ def stocked(machine: Pushdown, transducer: Transducer, fingerprint: str) -> None
         for state, hop in _unpack(arrays, transducer):
             transducer.put(ROOT, state, hop)
         return
-    states = range(2, machine.state.count)
+    states = range(3, machine.state.count)
     hops = {state: transducer.delta(ROOT, state) for state in states}
     cache.store(_KIND, key, _pack(hops))
 
@@ -43,7 +42,7 @@ def _pack(hops: dict[int, Hop]) -> Arrays:
     arrays: Arrays = {"states": np.array(list(hops), np.int32)}
     highest = [hop.highest for hop in hops.values()]
     arrays["highest"] = np.array(highest, np.int32)
-    for part in _PARTS:
+    for part in PARTS:
         found = [getattr(hop, part) for hop in hops.values()]
         sizes = [-1 if array is None else len(array) for array in found]
         arrays[f"{part}_sizes"] = np.array(sizes, np.int32)
@@ -54,7 +53,7 @@ def _pack(hops: dict[int, Hop]) -> Arrays:
 
 def _unpack(arrays: Arrays, transducer: Transducer) -> list[tuple[int, Hop]]:
     columns: dict[str, list[Any]] = {}
-    for part in _PARTS:
+    for part in PARTS:
         columns[part], at = [], 0
         for size in arrays[f"{part}_sizes"].tolist():
             columns[part].append(None if size < 0 else arrays[part][at : at + size])
@@ -63,7 +62,7 @@ def _unpack(arrays: Arrays, transducer: Transducer) -> list[tuple[int, Hop]]:
         (
             state,
             Hop(
-                *(columns[part][i] for part in _PARTS),
+                *(columns[part][i] for part in PARTS),
                 pending=transducer.pending,
                 highest=int(arrays["highest"][i]),
             ),

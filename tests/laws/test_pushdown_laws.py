@@ -17,9 +17,11 @@ from stcon.machines.pushdown import compile_pushdown
 from stcon.syntax import rules as r
 from stcon.tokens.vocabulary import Vocabulary
 from tests.laws import laws
+from tests.machines.test_counted import COUNTED
 from tests.machines.test_pushdown import GRAMMARS, bodies
 from tests.worlds import vocabulary
 
+FORMATS = {**GRAMMARS, **COUNTED}
 WORDS = [b"ab", b"aab", b"abb", b"ca", b"bbb", b"aaca", b"bc", b"cabb"]
 
 
@@ -28,10 +30,10 @@ def made(rules: r.Rules, depth: int = 64) -> PushdownConstraint:
     return PushdownConstraint(machine, vocabulary(*WORDS), bind("host"))
 
 
-@pytest.mark.parametrize("name", GRAMMARS)
+@pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("seed", range(3))
 def test_laws(name: str, seed: int) -> None:
-    constraint = made(r.Rules(GRAMMARS[name], "s"), depth=1000)
+    constraint = made(r.Rules(FORMATS[name], "s"), depth=1000)
     laws.check_mask_is_accept(constraint, seed)
     laws.check_outputs_are_valid(constraint, seed)
     laws.check_forced(constraint, seed)
@@ -55,11 +57,11 @@ def test_random_rules(s: r.Expr, t: r.Expr) -> None:
                 one, two = constraint.advance(one, token), dfa.advance(two, token)
 
 
-@pytest.mark.parametrize("name", GRAMMARS)
+@pytest.mark.parametrize("name", FORMATS)
 def test_equal_row_keys_have_equal_rows(name: str) -> None:
     import random
 
-    constraint = made(r.Rules(GRAMMARS[name], "s"), depth=1000)
+    constraint = made(r.Rules(FORMATS[name], "s"), depth=1000)
     rows: dict[object, np.ndarray] = {}
     for seed in range(6):
         for state in laws.walk(constraint, random.Random(seed), 40):

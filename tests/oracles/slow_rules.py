@@ -42,12 +42,12 @@ class _Matcher:
                 return {(start + 1, 0)} if there else set()
             case r.Tick():
                 return {(start, 1)}
-            case r.Counted(item, least, most):
+            case r.Counted(item, least, most, close):
                 found = self.ends(item, start)
                 fits = {
                     t for _, t in found if t >= least and (most is None or t <= most)
                 }
-                return {(end, 0) for end, ticks in found if ticks in fits}
+                return self._after(close, {(at, 0) for at, t in found if t in fits})
             case r.Table(moves, accepts):
                 return {(end, 0) for end in self._table_ends(moves, accepts, start)}
             case r.Concat(items):

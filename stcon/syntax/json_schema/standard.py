@@ -26,7 +26,7 @@ from stcon.syntax.rules import (
 
 STRING = Call("string")
 CHARACTERS = Call("characters")
-"""The inside of a string; a tick for each character."""
+"""The inside of a string, a tick for each character, and the closing quote."""
 REST = Call("rest of a string")
 """More characters and the closing quote."""
 INTEGER_CALL = Call("integer")
@@ -50,7 +50,7 @@ def standard_rules(
     more = star(char)
     rules: dict[str, Expr] = {
         "string": concat(_QUOTE, more, _QUOTE),
-        "characters": star(concat(TICK, char)),
+        "characters": concat(star(concat(TICK, char)), _QUOTE),
         "rest of a string": concat(more, _QUOTE),
         "integer": INTEGER,
         "number": NUMBER,

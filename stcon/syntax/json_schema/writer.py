@@ -209,10 +209,10 @@ class Writer:
             if language is None or language is ANY_TEXT:
                 return STRING
             return concat(_QUOTE, self._texts.of(language), _QUOTE)
-        inside: Expr = CHARACTERS
-        if language is not None and language is not ANY_TEXT:
-            inside = self._ticked.of(language)
-        return concat(_QUOTE, counted(inside, least, most), _QUOTE)
+        if language is None or language is ANY_TEXT:
+            return concat(_QUOTE, counted(CHARACTERS, least, most))
+        inside = self._ticked.of(language)
+        return concat(_QUOTE, counted(inside, least, most, _QUOTE))
 
     def _recurs(self, node: Node, wanted: Goal, path: list[_Open]) -> None:
         """Names the rule of a goal that contains itself, or refuses it."""
