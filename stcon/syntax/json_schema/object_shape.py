@@ -21,7 +21,7 @@ from stcon.syntax.json_schema.objects import (
     SomeValue,
     Values,
 )
-from stcon.syntax.json_schema.patterns import are_apart
+from stcon.syntax.json_schema.patterns import are_apart, prefix_of
 from stcon.syntax.json_schema.values import STRING
 
 if TYPE_CHECKING:
@@ -89,12 +89,17 @@ def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
             expander.blame(fact)
             return None
     needed = len(found.required)
-    if found.most is not None and max(found.least, needed) > found.most:
+    free = () if finite is not None else _free_keys(found, expander)
+    most = found.most
+    if not free and found.least > needed:
+        possible = sum(value != NOTHING for value in goals.values())
+        most = possible if most is None else min(most, possible)
+    if most is not None and max(found.least, needed) > most:
         return None
     return ObjectShape(
         goals,
         frozenset(found.required),
-        () if finite is not None else _free_keys(found, expander),
+        free,
         keys,
         0 if found.least <= needed else found.least,
         found.most,
@@ -185,11 +190,12 @@ def _overlaps(
 ) -> list[tuple[Pattern, ...]]:
     """The sets of patterns that one key may match, as far as can be seen."""
     found: list[tuple[Pattern, ...]] = [()]
+    prefixes = {pattern: prefix_of(pattern.language) for pattern in patterns}
     for pattern in patterns:
         found += [
             (*chosen, pattern)
             for chosen in found
-            if not any(are_apart(pattern.language, p.language) for p in chosen)
+            if not any(are_apart(prefixes[pattern], prefixes[p]) for p in chosen)
         ]
         expander.spend(len(found) // 8)
         if len(found) > expander.options.max_sets:

@@ -1,35 +1,64 @@
-"""What is plain to see of the languages of two patterns."""
+"""What is plain to see of the languages of patterns: how their strings begin."""
 
 from __future__ import annotations
 
-from stcon.syntax.rules import EPSILON, Chars, Concat, Expr
+from dataclasses import dataclass
+
+from stcon.syntax.charset import CharSet
+from stcon.syntax.rules import EPSILON, Chars, Concat, Expr, Repeat
+
+_LONGEST = 32
 
 
-def are_apart(one: Expr, other: Expr) -> bool:
-    """Whether a look at how they begin shows that no string is in both
-    languages.  False promises nothing."""
-    (first, first_ends), (second, second_ends) = _prefix(one), _prefix(other)
-    if first_ends and second_ends:
-        return first != second
-    if first_ends:
-        return not first.startswith(second)
-    if second_ends:
-        return not second.startswith(first)
-    shorter = min(len(first), len(second))
-    return first[:shorter] != second[:shorter]
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Every string of a language begins with a character of each of ``sets``, as
+    far as they are plain to see; ``ends``: they are the whole string."""
+
+    sets: tuple[CharSet, ...]
+    ends: bool
 
 
-def _prefix(expr: Expr) -> tuple[str, bool]:
-    """The characters every string of a language begins with, as far as they are
-    plain to see, and whether they are the whole string."""
-    text: list[str] = []
+def prefix_of(expr: Expr) -> Prefix:
+    """The prefix of the strings of ``expr``, 32 characters at most."""
+    sets: list[CharSet] = []
     todo = [expr]
     while todo:
         node = todo.pop()
+        if len(sets) >= _LONGEST:
+            return Prefix(tuple(sets), False)
         if isinstance(node, Concat):
             todo += reversed(node.items)
-        elif isinstance(node, Chars) and len(node.charset) == 1:
-            text.append(chr(node.charset.ranges[0][0]))
+        elif isinstance(node, Chars):
+            sets.append(node.charset)
+        elif isinstance(node, Repeat) and isinstance(node.item, Chars) and node.least:
+            sets += [node.item.charset] * min(node.least, _LONGEST)
+            if node.least != node.most:
+                return Prefix(tuple(sets), False)
         elif node is not EPSILON:
-            return "".join(text), False
-    return "".join(text), True
+            return Prefix(tuple(sets), False)
+    return Prefix(tuple(sets), True)
+
+
+def are_apart(one: Prefix, other: Prefix) -> bool:
+    """Whether it is plain that no string has both prefixes.  False promises
+    nothing."""
+    if one.ends and len(one.sets) < len(other.sets):
+        return True
+    if other.ends and len(other.sets) < len(one.sets):
+        return True
+    return any(map(_are_disjoint, one.sets, other.sets))
+
+
+def _are_disjoint(one: CharSet, other: CharSet) -> bool:
+    """Whether no character is in both."""
+    mine, theirs = list(one.ranges), list(other.ranges)
+    while mine and theirs:
+        low, high = mine[-1], theirs[-1]
+        if low[0] > high[1]:
+            mine.pop()
+        elif high[0] > low[1]:
+            theirs.pop()
+        else:
+            return False
+    return True
