@@ -30,8 +30,49 @@ from stcon.syntax.json_schema import compile_schema
             (),
             "$ref type",
         ),
+        ({"minContains": 1, "maxContains": 2, "type": "array"}, (), "type"),
+        (
+            {"minContains": 1, "maxContains": 2, "contains": {"const": 1}},
+            (),
+            "const contains maxContains minContains",
+        ),
+        (
+            {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "minContains": 2,
+                "contains": {"const": 1},
+            },
+            (),
+            "const contains",
+        ),
+        ({"then": False, "else": False, "type": "null"}, (), "type"),
+        ({"if": {"const": 1}, "then": False}, (), "const if then"),
+        ({"additionalItems": False, "items": {"const": 1}}, (), "const items"),
+        (
+            {"additionalItems": False, "items": [{"const": 1}]},
+            (),
+            "additionalItems const items",
+        ),
     ],
 )
 def test_enforced(schema: dict[str, Any], allowed: set[str], want: str) -> None:
     have = compile_schema(schema, allow_unenforced=allowed).report["enforced"]
     assert have == want.split()
+
+
+def test_subschemas_that_repeat_others_are_reported() -> None:
+    """Annotations and what is left out, at every place where it stands."""
+    item = {
+        "type": "object",
+        "title": "One",
+        "properties": {"x": {"type": "array", "uniqueItems": True, "foo": 1}},
+    }
+    other = {**item, "title": "Two", "default": None}
+    schema = {"properties": {"a": item, "b": {"properties": {"c": other}}, "d": other}}
+    report = compile_schema(schema, allow_unenforced={"uniqueItems"}).report
+    places = ["#/properties/a", "#/properties/b/properties/c", "#/properties/d"]
+    inside = "/properties/x"
+    assert report["unenforced"] == [f"{p}{inside}/uniqueItems" for p in places]
+    want = [f"{p}/title" for p in places] + [f"{p}{inside}/foo" for p in places]
+    want += [f"{p}/default" for p in places[1:]]
+    assert report["ignored"] == sorted(want)

@@ -32,8 +32,26 @@ class _Row:
     kinds: tuple[str, ...]
 
 
-def _no_demand(value: Any, at: Place) -> Formula:
-    """TRUE: the keyword only says more about the one that reads it."""
+def _condition(value: Any, at: Place) -> Formula:
+    """TRUE: ``if``, where there is one, reads the keyword."""
+    return _read_by("if" in at.schema.value, at)
+
+
+def _item_count(value: Any, at: Place) -> Formula:
+    """TRUE: ``contains``, where there is one, reads the keyword from 2019 on."""
+    is_known = at.draft in (0, 2019, 2020)
+    return _read_by(is_known and "contains" in at.schema.value, at)
+
+
+def _additional_items(value: Any, at: Place) -> Formula:
+    """TRUE: a list of ``items`` reads the keyword, up to 2019."""
+    is_list = isinstance(at.schema.value.get("items"), list)
+    return _read_by(is_list and at.draft != 2020, at)
+
+
+def _read_by(is_read: bool, at: Place) -> Formula:
+    if not is_read:
+        at.document.report.passed_over(at.pointer)
     return TRUE
 
 
@@ -49,8 +67,8 @@ _TABLE: dict[str, _Row] = {
     "oneOf": _Row(any_kind.one_of, KINDS),
     "not": _Row(any_kind.not_, KINDS),
     "if": _Row(any_kind.if_, KINDS),
-    "then": _Row(_no_demand, ()),
-    "else": _Row(_no_demand, ()),
+    "then": _Row(_condition, ()),
+    "else": _Row(_condition, ()),
     "minimum": _Row(number_kind.minimum, (NUMBER,)),
     "maximum": _Row(number_kind.maximum, (NUMBER,)),
     "exclusiveMinimum": _Row(number_kind.exclusive_minimum, (NUMBER,)),
@@ -62,13 +80,13 @@ _TABLE: dict[str, _Row] = {
     "format": _Row(string_kind.format_, (STRING,)),
     "prefixItems": _Row(array_kind.prefix_items, (ARRAY,)),
     "items": _Row(array_kind.items, (ARRAY,)),
-    "additionalItems": _Row(_no_demand, ()),
+    "additionalItems": _Row(_additional_items, ()),
     "minItems": _Row(array_kind.min_items, (ARRAY,)),
     "maxItems": _Row(array_kind.max_items, (ARRAY,)),
     "uniqueItems": _Row(array_kind.unique_items, (ARRAY,)),
     "contains": _Row(array_kind.contains, (ARRAY,)),
-    "minContains": _Row(_no_demand, ()),
-    "maxContains": _Row(_no_demand, ()),
+    "minContains": _Row(_item_count, ()),
+    "maxContains": _Row(_item_count, ()),
     "unevaluatedItems": _Row(array_kind.unevaluated_items, (ARRAY,)),
     "properties": _Row(object_kind.properties, (OBJECT,)),
     "patternProperties": _Row(object_kind.pattern_properties, (OBJECT,)),
