@@ -13,6 +13,8 @@ from stcon.constraints.storage import write
 
 BYTES = Vocabulary.from_bytes([None, *(bytes([b]) for b in range(256))], [0])
 TREE = {"type": "array", "items": {"$ref": "#"}}
+WIDE: dict[str, Any] = {"a": {}, "b": {}, "c": {}}
+SLOW = [{"pattern": f"a{n}"} for n in range(150)]
 
 
 def test_every_public_name_exists() -> None:
@@ -35,12 +37,34 @@ def test_every_public_name_exists() -> None:
         ({"regex": "a", "limits": 5}, TypeError, "limits is a stcon.Limits"),
         ({"regex": "a^b"}, stcon.RegexError, "no text matches"),
         ({"schema": {"not": {}}}, stcon.SchemaError, "#"),
+        ({"schema": {}, "key_order": "up"}, ValueError, '"declared" or "any"'),
+        ({"schema": {}, "max_sets": 0}, ValueError, "max_sets is a number"),
+        (
+            {"schema": {"properties": WIDE}, "key_order": "any", "max_sets": 7},
+            stcon.LimitError,
+            "#/properties: .* more than 7 sets",
+        ),
+        (
+            {"schema": {"oneOf": SLOW}, "limits": Limits(seconds=0.05)},
+            stcon.LimitError,
+            "longer than 0.05 seconds",
+        ),
         ({"regex": "a" * 9, "limits": Limits(states=3)}, stcon.LimitError, "3 states"),
     ],
 )
 def test_refusals(options: dict[str, Any], error: type, words: str) -> None:
     with pytest.raises(error, match=words):
         constrain(BYTES, **options)
+
+
+def test_keys_in_any_order() -> None:
+    schema = {"properties": WIDE, "required": ["a"], "additionalProperties": False}
+    declared = constrain(BYTES, schema={**schema, "type": "object"})
+    any_order = constrain(BYTES, schema={**schema, "type": "object"}, key_order="any")
+    assert any_order.matches('{"c":1,"a":{}}') and not declared.matches(
+        '{"c":1,"a":{}}'
+    )
+    assert not any_order.matches('{"c":1,"c":1,"a":{}}')
 
 
 @pytest.mark.parametrize("text", [None, 5, {"a": 1}, ["a"], memoryview(b"a")])
