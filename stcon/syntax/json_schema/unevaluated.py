@@ -93,7 +93,8 @@ def _items_case(case: _Case, literal: int, at: Place) -> Formula:
 def _cases(at: Place) -> list[_Case] | str:
     """The cases of the schema around ``at``, or why there are none."""
     try:
-        return list(_Cases(at.document).of(at.schema, at.keyword))
+        walk = _Cases(at.document, at.keyword == "unevaluatedItems")
+        return list(walk.of(at.schema, at.keyword))
     except _NotStaticError as error:
         return str(error)
 
@@ -103,10 +104,12 @@ class _NotStaticError(Exception):
 
 
 class _Cases:
-    """Walks the subschemas that apply to the same value."""
+    """Walks the subschemas that apply to the same value: an array (``of_items``) or
+    an object."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, of_items: bool) -> None:
         self._document = document
+        self._of_items = of_items
         self._inside: list[int] = []
 
     def of(self, schema: Schema, without: str = "") -> list[_Case]:
@@ -179,7 +182,7 @@ class _Cases:
             yield [c.under(n) for n in literals for c in self._held(n)]
         if "if" in value:
             yield self._conditional(value, at)
-        for keyword in ("dependentSchemas", "dependencies"):
+        for keyword in () if self._of_items else ("dependentSchemas", "dependencies"):
             for name, item in value.get(keyword, {}).items():
                 if not isinstance(item, list):
                     yield self._dependent(at.beside(keyword), name, item)

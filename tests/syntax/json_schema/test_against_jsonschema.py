@@ -277,6 +277,11 @@ SCHEMAS: dict[str, list[Any]] = {
             "unevaluatedItems": {"const": "a"},
         },
         {
+            **LIST,
+            "dependentSchemas": {"a": {"prefixItems": [True]}},
+            "unevaluatedItems": {"type": "integer"},
+        },
+        {
             **OBJ,
             "$dynamicRef": "#x",
             "$defs": {"x": {"$dynamicAnchor": "x", **A_INT}},
