@@ -41,7 +41,7 @@ class Expander:
     def __init__(self, document: Document, options: Options | None = None) -> None:
         self.document = document
         self.options = options or Options()
-        self.judge = Judge(document)
+        self.judge = Judge(document, self.options.work)
         self.signatures = Signatures(document)
         self._shapes: dict[tuple[frozenset[int], str], tuple[Shape, ...]] = {}
         self._empty: dict[frozenset[int], bool] = {}

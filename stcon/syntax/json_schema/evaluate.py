@@ -8,13 +8,14 @@ bits of one integer, through the expression.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from stcon.errors import LimitError
 from stcon.syntax.charset import CharSet
 from stcon.syntax.json_schema.document import Document
 from stcon.syntax.json_schema.formula import All, AnyOf, Formula, OneOf, TypeIn
+from stcon.syntax.json_schema.options import unmetered
 from stcon.syntax.json_schema.values import kind_of
 from stcon.syntax.rules import (
     And,
@@ -30,13 +31,17 @@ from stcon.syntax.rules import (
 MAX_MATCHED_TEXT = 20_000
 # Subschemas evaluated on constants; a few microseconds each.
 MAX_EVALUATED = 250_000
+_WORK_EVERY = 64
 
 
 class Judge:
     """Evaluates formulas of one document."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(
+        self, document: Document, work: Callable[[int], None] = unmetered
+    ) -> None:
         self._document = document
+        self._work = work
         self._matches: dict[tuple[Expr, str], bool] = {}
         self._evaluated = 0
 
@@ -64,6 +69,8 @@ class Judge:
 
     def _spend(self) -> None:
         self._evaluated += 1
+        if self._evaluated % _WORK_EVERY == 0:
+            self._work(_WORK_EVERY // 4)
         if self._evaluated > MAX_EVALUATED:
             raise LimitError(
                 f"the constants of this schema are tested in more than "

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 def object_expr(shape: ObjectShape, writer: Writer, depth: int) -> Expr:
     """The texts of the objects of ``shape``."""
     layout = writer.layout
+    writer.plan.expander.options.work(1 + len(shape.names) + len(shape.free))
     if writer.plan.expander.options.any_order and shape.names:
         has_none, inside = unordered_keys(shape, writer, depth)
     elif shape.least or shape.most is not None or shape.some:

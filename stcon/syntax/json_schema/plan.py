@@ -36,6 +36,7 @@ class Plan:
         while todo:
             wanted = todo.pop()
             if frozenset(wanted) not in self.shapes:
+                self.expander.options.work(1)
                 found = self.expander.all_shapes(wanted)
                 self.shapes[frozenset(wanted)] = found
                 todo.extend(part for shape in found for part in self.parts(shape))
@@ -51,19 +52,21 @@ class Plan:
                 yield from demanded_goals(shape, self.expander)
 
     def _reach(self) -> None:
-        """Adds goals whose shapes need reached goals only, until none is new."""
-        waiting = dict(reversed(self.shapes.items()))
-        while True:
-            new = [
-                key
-                for key, shapes in waiting.items()
-                if any(self.can_be(shape) for shape in shapes)
-            ]
-            if not new:
-                return
-            for key in new:
+        """Adds goals with a shape that needs reached goals only, until none is
+        new; a goal is looked at again when one that it needs is reached."""
+        needed_by: dict[Key, list[Key]] = {}
+        for key, shapes in self.shapes.items():
+            for wanted in {frozenset(p) for shape in shapes for p in needs(shape)}:
+                needed_by.setdefault(wanted, []).append(key)
+        todo = list(self.shapes)
+        while todo:
+            key = todo.pop()
+            if key in self._reached:
+                continue
+            self.expander.options.work(1)
+            if any(self.can_be(shape) for shape in self.shapes[key]):
                 self._reached.add(key)
-                del waiting[key]
+                todo += needed_by.get(key, ())
 
     def uses(self) -> Counter[Key]:
         """How many places there are for each goal."""
@@ -96,6 +99,15 @@ class Plan:
         if enough > len(shape.prefix) and not self.is_reachable(shape.rest):
             return len(shape.prefix)
         return enough
+
+
+def needs(shape: Shape) -> Iterator[Goal]:
+    """The goals without which no value may have a shape."""
+    if isinstance(shape, ObjectShape):
+        yield from (shape.names[name] for name in shape.required)
+    elif isinstance(shape, ArrayShape) and shape.least:
+        yield from shape.prefix[: shape.least]
+        yield shape.rest
 
 
 def array_parts(shape: ArrayShape) -> Iterator[Goal]:
