@@ -3,8 +3,8 @@ which one key must meet a demand (a negated ``additionalProperties`` and such).
 
 A state is how many named pairs are behind, how many keys were written, and which
 demands are met, as far as it still matters; one node a state.  A key that is not
-named may be repeated, so it counts once towards a minimum, and a pair that meets
-a demand comes last, where no repetition can take its place.
+named may be repeated, so it counts once towards a minimum.  ``free_tails`` writes
+what comes after the named pairs.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from stcon.syntax.json_schema.demands import (
     Met,
     pair_texts,
     too_many_keys,
-    witness_texts,
 )
+from stcon.syntax.json_schema.free_tails import FreeTail, Witnesses
 from stcon.syntax.json_schema.object_shape import ObjectShape
 from stcon.syntax.json_schema.pairs import Pair, free_pairs, named_pairs
-from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, repeat, union
+from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, union
 
 if TYPE_CHECKING:
     from stcon.syntax.json_schema.writer import Writer
@@ -42,6 +42,7 @@ class _Machine:
         self._free = free_pairs(shape, writer, depth)
         self._all = frozenset(range(len(shape.some)))
         self._comma = writer.layout.comma(depth)
+        self._witnesses = Witnesses(shape, writer, depth)
         self._texts_of = {
             id(p): list(pair_texts(shape, p, writer, depth)) for p in self._pairs
         }
@@ -126,36 +127,19 @@ class _Machine:
     def _free_tail(self, count: int, met: Met, before: Expr) -> Expr:
         """One free pair or more; ``before`` stands before the first."""
         shape = self._shape
-        missing = sorted(self._all - met)
         need = shape.least - count
         room = None if shape.most is None else shape.most - count
-        if room == 0:
-            return EMPTY
-        free = self._free
-        if free is EMPTY:
+        if room == 0 or self._free is EMPTY:
             return EMPTY
         if need > 1 and shape.count is not None:
             shape.count.place.need_leave(
                 f"{need} of the keys would not be named, and a text may repeat "
                 "such a key"
             )
-        if len(missing) > 1:
-            shape.some[missing[0]].place.need_leave(
-                "several keys that are not named would have to meet demands"
-            )
-            missing = missing[:1]
-        rest = None if room is None else room - 1
-        again = concat(self._comma, free)
-        if not missing:
-            return concat(before, free, repeat(again, max(0, need - 1), rest))
-        witness = witness_texts(
-            shape, shape.some[missing[0]], self._writer, self._depth
-        )
-        if witness is EMPTY:
-            return EMPTY
-        alone = concat(before, witness) if need <= 1 else EMPTY
-        if rest == 0:
-            return alone
-        between = repeat(again, max(0, need - 2), None if rest is None else rest - 1)
-        many = concat(before, free, between, self._comma, witness)
-        return union(alone, many)
+        missing = self._witnesses.enforced(self._all - met)
+        tail = FreeTail(self._witnesses, self._free, self._comma, missing, need, room)
+        options = self._writer.plan.expander.options
+        if tail.states > options.max_sets:
+            raise too_many_keys(shape, options)
+        options.work(tail.states)
+        return tail.pairs(before)

@@ -2,7 +2,7 @@
 
 A negated ``additionalProperties`` says that some key's value is wrong.  A named
 pair can be written to meet a demand, with a narrower goal for its value, or
-whatever it is; a pair that is not named is a *witness* of one demand.
+whatever it is; a pair that is not named is a *witness* of one demand or several.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from stcon.errors import LimitError
 from stcon.syntax.json_schema.document import TRUE_LITERAL
 from stcon.syntax.json_schema.goals import Goal, goal
-from stcon.syntax.json_schema.object_shape import FreeKeys, ObjectShape
+from stcon.syntax.json_schema.object_shape import Case, FreeKeys, ObjectShape
 from stcon.syntax.json_schema.objects import Matching, Others, SomeName, SomeValue
 from stcon.syntax.json_schema.options import Options
 from stcon.syntax.json_schema.pairs import Pair, free_key, named_pair
@@ -33,9 +33,9 @@ def demanded_goals(shape: ObjectShape, expander: Expander) -> Iterator[Goal]:
         yield from (value for value, _ in ways(shape, name, wanted, expander))
     for fact in shape.some:
         for free in shape.free:
-            value = _witness_goal(fact, free)
-            if value is not None:
-                yield value
+            kept = _witness([fact], free)
+            if kept is not None:
+                yield kept.value
 
 
 def too_many_keys(shape: ObjectShape, options: Options) -> LimitError:
@@ -72,23 +72,28 @@ def ways(
         yield goal([*wanted, *literals]), frozenset(met | set(chosen))
 
 
-def _witness_goal(fact: SomeValue | SomeName, free: FreeKeys) -> Goal | None:
-    """The goal of the value of a key of ``free`` that meets ``fact``; None when
-    such a key cannot."""
-    if isinstance(fact, SomeName):
-        return free.value
-    return goal([*free.value, fact.literal]) if _cases(fact, free) else None
+def is_about_key(fact: SomeValue | SomeName) -> bool:
+    """Whether a demand speaks of the key alone, whatever its value."""
+    return isinstance(fact, SomeName) or fact.literal == TRUE_LITERAL
 
 
-def _cases(fact: SomeValue, free: FreeKeys) -> FreeKeys | None:
-    """The keys of ``free`` of which ``fact`` speaks."""
-    keys = fact.keys
-    if isinstance(keys, Matching):
-        kept = [case for case in free.cases if keys.pattern in case[0]]
-    else:
-        assert isinstance(keys, Others)
-        kept = [c for c in free.cases if not any(p in c[0] for p in keys.patterns)]
-    return FreeKeys(tuple(kept), free.value) if kept else None
+def _witness(facts: list[SomeValue | SomeName], free: FreeKeys) -> FreeKeys | None:
+    """The keys of ``free`` of which all ``facts`` speak, and the goal of their
+    values; None when there are none.  What ``SomeName`` asks is left out."""
+    cases, literals = free.cases, list(free.value)
+    for fact in facts:
+        if isinstance(fact, SomeValue):
+            cases = tuple(case for case in cases if _speaks_of(fact, case))
+            literals.append(fact.literal)
+    return FreeKeys(cases, goal(literals)) if cases else None
+
+
+def _speaks_of(fact: SomeValue, case: Case) -> bool:
+    """Whether a demand speaks of keys that match just the patterns of a case."""
+    if isinstance(fact.keys, Matching):
+        return fact.keys.pattern in case[0]
+    assert isinstance(fact.keys, Others)
+    return not any(pattern in case[0] for pattern in fact.keys.patterns)
 
 
 def pair_texts(
@@ -100,20 +105,15 @@ def pair_texts(
 
 
 def witness_texts(
-    shape: ObjectShape, fact: SomeValue | SomeName, writer: Writer, depth: int
+    shape: ObjectShape, facts: list[SomeValue | SomeName], writer: Writer, depth: int
 ) -> Expr:
-    """The pairs, not named, that meet ``fact``."""
+    """The pairs, not named, that meet all ``facts``."""
+    more = goal(fact.literal for fact in facts if isinstance(fact, SomeName))
     found: list[Expr] = []
     for free in shape.free:
-        wanted = _witness_goal(fact, free)
-        if wanted is None:
-            continue
-        value = writer.value(wanted, depth)
-        if isinstance(fact, SomeName):
-            key = free_key(shape, free, writer, (fact.literal,))
-        else:
-            kept = _cases(fact, free)
-            assert kept is not None
-            key = free_key(shape, kept, writer)
-        found.append(concat(key, writer.layout.colon, value))
+        kept = _witness(facts, free)
+        if kept is not None:
+            key = free_key(shape, kept, writer, more)
+            value = writer.value(kept.value, depth)
+            found.append(concat(key, writer.layout.colon, value))
     return union(*found)

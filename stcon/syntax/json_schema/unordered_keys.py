@@ -3,8 +3,8 @@
 A state is the set of named keys already written, the number of other keys as far
 as it is counted, and the demands that are met; one node a state.  n named keys
 are 2**n sets, and fewer do not tell which of them may still come.  A key that is
-not named counts once towards a minimum, because it may be repeated; one that
-meets a demand is the last such key, where no repetition can take its place.
+not named counts once towards a minimum, because it may be repeated; one whose
+value meets a demand is the last such key, where no repetition can take its place.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from stcon.syntax.json_schema.demands import (
     Met,
     pair_texts,
     too_many_keys,
-    witness_texts,
 )
+from stcon.syntax.json_schema.free_tails import Witnesses, subsets
 from stcon.syntax.json_schema.object_shape import ObjectShape
 from stcon.syntax.json_schema.pairs import Pair, free_pairs, named_pairs
 from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, star, union
@@ -60,11 +60,8 @@ class _Machine:
         self._texts = [list(pair_texts(shape, p, writer, depth)) for p in pairs]
         self._required = sum(1 << n for n, p in enumerate(pairs) if p.is_required)
         self._free = free_pairs(shape, writer, depth)
+        self._witnesses = Witnesses(shape, writer, depth)
         self._demands = self._enforced_demands(pairs)
-        self._witnesses = [
-            (place, witness_texts(shape, shape.some[place], writer, depth))
-            for place in sorted(self._demands)
-        ]
         self._credit = self._free_credit()
         self._cap = self._credit if shape.most is None else shape.most
 
@@ -81,23 +78,19 @@ class _Machine:
         return shape.least
 
     def _enforced_demands(self, pairs: list[Pair]) -> Met:
-        """All demands; one, by leave, where several would be left to keys without
-        a name."""
-        some = self._shape.some
-        every = frozenset(range(len(some)))
+        """All demands; less, by leave, where values of several keys without a
+        name would have to meet them."""
+        every = frozenset(range(len(self._shape.some)))
         if self._free is EMPTY:
             return every
         reached: set[Met] = {frozenset()}
         for pair, texts in zip(pairs, self._texts, strict=True):
             more = {met | meets for met in reached for _, meets in texts}
             reached = more if pair.is_required else reached | more
-        left = max((sorted(every - met) for met in reached), key=len)
-        if len(left) < 2:
-            return every
-        some[left[0]].place.need_leave(
-            "several keys that are not named would have to meet demands"
-        )
-        return frozenset(left[:1])
+        left = frozenset[int]()
+        for met in reached:
+            left |= every - self._witnesses.enforced(every - met) - met
+        return every - left
 
     def is_complete(self, state: _State) -> bool:
         """Whether the object may end."""
@@ -154,6 +147,10 @@ class _Machine:
             return
         free = min(free + 1, self._cap)
         yield self._free, _State(named, free, met)
-        for place, text in self._witnesses:
-            if place not in met:
-                yield text, _State(named, free, met | {place}, True)
+        missing = self._demands - met
+        for keys in subsets(missing - self._witnesses.by_value):
+            if keys:
+                yield self._witnesses.of(keys), _State(named, free, met | keys)
+            for value in sorted(missing & self._witnesses.by_value):
+                done = keys | {value}
+                yield self._witnesses.of(done), _State(named, free, met | done, True)
