@@ -170,12 +170,36 @@ class _FrameBuilder(Builder):
             self._whole_literal(node.data, target, state)
         elif isinstance(node, Call):
             self._call_of(Letter(self._rule(node, False), None), target, state)
-        elif isinstance(node, Counted) and id(node.item) not in self._unrolled:
-            most = UNBOUNDED if node.most is None else node.most
-            letter = Letter(self._counted_rule(node), (node.least, most))
-            self._call_of(letter, target, state)
+        elif isinstance(node, Counted):
+            self._count(node, target, state)
         else:
             super().wire(node, target, state)
+
+    def _count(self, node: Counted, target: int, state: int) -> None:
+        """A call with a window.  Where the item does not allow every count from
+        its need on, the least is written out and the most kept as a number."""
+        least, most = node.least, UNBOUNDED if node.most is None else node.most
+        if id(node.item) not in self._unrolled:
+            letter = Letter(self._counted_rule(node), (least, most))
+            self._call_of(letter, target, state)
+        elif node.most is None:
+            super().wire(node, target, state)
+        else:
+            letter = Letter(self._layered_rule(node), (0, most))
+            self._call_of(letter, target, state)
+
+    def _layered_rule(self, node: Counted) -> int:
+        """The number of the rule of the item from its least count on."""
+        key = (id(node.item), id(node.close), node.least)
+        known = self._rule_ids.get(key)
+        if known is None:
+            close = self.state_of(node.close, COUNTED_FINAL)
+            entry = self.nfa.new()
+            known = self._rule_ids[key] = len(self.frames.entries)
+            self.frames.entries.append(entry)
+            dfa = self._sub(node.item)
+            self.layers(dfa, (node.least, None), close, entry, keep_ticks=True)
+        return known
 
     def _rule(self, expr: Expr, is_counted: bool) -> int:
         """The number of a rule, given by a call of it or by its expression."""

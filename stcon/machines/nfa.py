@@ -184,9 +184,23 @@ class Builder:
     def _counted(self, node: Counted, target: int, state: int) -> None:
         """A copy of the automaton of the item for each count: the slow, plain
         way.  A pushdown keeps the count beside the state instead."""
-        dfa = self._sub(node.item)
         close = self.state_of(node.close, target)
-        top = node.least if node.most is None else node.most
+        window = node.least, node.most
+        self.layers(self._sub(node.item), window, close, state, keep_ticks=False)
+
+    def layers(
+        self,
+        dfa: Dfa,
+        window: tuple[int, int | None],
+        close: int,
+        state: int,
+        *,
+        keep_ticks: bool,
+    ) -> None:
+        """Nothing; ``state`` leads to ``close`` by the texts of ``dfa`` with as many
+        ticks as ``window`` says, which may stay letters."""
+        least, most = window
+        top = least if most is None else most
         first = len(self.nfa.skips)
         self._meter.states(first // _NFA_STATES_PER_DFA_STATE + dfa.states * (top + 1))
         for _ in range(dfa.states * (top + 1)):
@@ -195,24 +209,32 @@ class Builder:
         for count in range(top + 1):
             layer = first + count * dfa.states
             above = layer + dfa.states if count < top else None
-            if node.most is None and above is None:
+            if most is None and above is None:
                 above = layer
-            self._layer(edges, layer, above)
-            if count >= node.least:
+            self._layer(edges, layer, above, keep_ticks)
+            if count >= least:
                 for q in np.flatnonzero(dfa.accepts).tolist():
                     self.nfa.skips[layer + q].append(close)
         self.nfa.skips[state].append(first + dfa.start)
 
     def _layer(
-        self, edges: list[list[tuple[int, int]]], layer: int, above: int | None
+        self,
+        edges: list[list[tuple[int, int]]],
+        layer: int,
+        above: int | None,
+        keep_ticks: bool,
     ) -> None:
         """Wires the states from ``layer`` on; a tick leads to those from ``above``
-        on, without reading."""
+        on, without reading or as a letter."""
         for q, moves in enumerate(edges, layer):
             for mask, to in moves:
                 if mask & ALL_BYTES:
                     self.nfa.moves[q].append((mask & ALL_BYTES, layer + to))
-                if mask >> TICK and above is not None:
+                if not mask >> TICK or above is None:
+                    continue
+                if keep_ticks:
+                    self.nfa.moves[q].append((1 << TICK, above + to))
+                else:
                     self.nfa.skips[q].append(above + to)
 
     def copy(self, dfa: Dfa, target: int, state: int) -> None:

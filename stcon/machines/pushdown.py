@@ -125,9 +125,8 @@ class Pushdown:
         """The stack with ``cell`` replaced; None when its window is exceeded."""
         _, below, depth, window = cell
         depth -= 1
-        if not stack and window is not None:
-            if not window[0] <= ticks <= window[1]:
-                return None
+        if not stack and window and not window[0] <= ticks <= window[1]:
+            return None
         for place, item in enumerate(stack):
             state = state_of(item)
             kept = None if isinstance(item, int) else item[1:]
@@ -208,7 +207,7 @@ class Pushdown:
         out = b""
         while cell is not None:
             state, below, _, window = cell
-            out += self._shortest.text(state, window[0] if window else 0)
+            out += self._shortest.text(state, window)
             cell = below
         return out
 

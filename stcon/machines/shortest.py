@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from stcon.errors import LimitError
 from stcon.machines.windows import COUNTED_FINAL, FINAL, within
 
 if TYPE_CHECKING:
+    from stcon.machines.frames import Window
     from stcon.machines.lazy import States
 
 Pair = tuple[int, int]
+Cost = tuple[int, int]
+"""(bytes, ticks), or (ticks, bytes) where ticks are to be few."""
 
 _MAX_PAIRS = 1 << 20
 _ENOUGH = 1
@@ -27,56 +31,78 @@ _ENOUGH = 1
 
 
 class _Way(NamedTuple):
-    """How the shortest text goes on: bytes, or a rule with its ticks."""
+    """How the text goes on: bytes, or a rule with its ticks; a tick or none."""
 
     data: bytes
     rule: Pair | None
+    tick: int
     to: Pair
 
 
 class Shortest:
     """The shortest texts of the states of one machine."""
 
-    def __init__(self, states: States, repeats: bool = False) -> None:
-        """``repeats``: whether these are the standard rules."""
+    def __init__(
+        self, states: States, repeats: bool = False, few_ticks: bool = False
+    ) -> None:
+        """``repeats``: whether these are the standard rules.  ``few_ticks``: the
+        fewest ticks go before the fewest bytes."""
         self._states = states
         self._frames = states.frames
         self._repeats = repeats
+        self._few_ticks = few_ticks
         self.standard = Shortest(states.standard, True) if states.standard else None
-        self._cost: dict[Pair, int] = {}
+        self._cost: dict[Pair, Cost] = {}
         self._way: dict[Pair, _Way] = {}
         self._most = [0] * len(self._frames.skips)
         self._find_most()
         self._settle()
 
-    def text(self, state: int, ticks: int) -> bytes:
-        """A shortest text to the end of the rule of ``state`` that takes at least
-        ``ticks`` ticks.  Raises LimitError when it is too long to be found."""
+    @cached_property
+    def _fewest(self) -> Shortest:
+        return Shortest(self._states, self._repeats, True)
+
+    def text(self, state: int, window: Window | None) -> bytes:
+        """A shortest text to the end of the rule of ``state`` within ``window``; if
+        that would take too many ticks, one of the fewest ticks.
+
+        Raises LimitError when it is too long to be found.
+        """
         if state < self._states.first:
             assert self.standard is not None
-            return self.standard.text(state, ticks)
+            return self.standard.text(state, window)
+        least, most = window or (0, 0)
+        if least > _MAX_PAIRS:
+            self._too_long()
         options = []
         for member in self._states.node(state).subset:
             head, at = b"", member
             if member < 0:
                 place = -1 - member
                 head, at = self._literal(place), self._frames.goal[place]
-            cost = self._cost.get((at, self._clamped(at, ticks)))
+            cost = self._cost.get((at, self._clamped(least)))
             if cost is not None:
-                options.append((len(head) + cost, head, at))
+                length, ticks = cost[::-1] if self._few_ticks else cost
+                options.append((len(head) + length, head, at, ticks))
         if not options:
             self._too_long()
-        _, head, at = min(options)
-        return head + self._walk((at, ticks))
+        if self._few_ticks:
+            options.sort(key=lambda option: option[3])
+            _, head, at, ticks = options[0]
+        else:
+            _, head, at, ticks = min(options)
+            if window is not None and ticks + least - self._clamped(least) > most:
+                return self._fewest.text(state, window)
+        return head + self._walk((at, least))
 
-    def cost(self, rule: int, ticks: int) -> int | None:
-        """The length of the shortest text of an entry; None while unknown."""
-        pair = self._frames.entries[rule], ticks
-        known = self._cost.get((pair[0], self._clamped(*pair)))
-        beyond = ticks - self._clamped(pair[0], ticks)
-        return known if known is None else known + beyond
+    def length(self, rule: int, ticks: int) -> int | None:
+        """The length of the shortest text of a rule; None while unknown."""
+        known = self._cost.get((self._frames.entries[rule], self._clamped(ticks)))
+        if known is None:
+            return None
+        return known[self._few_ticks] + ticks - self._clamped(ticks)
 
-    def _clamped(self, state: int, ticks: int) -> int:
+    def _clamped(self, ticks: int) -> int:
         """Ticks as far as they are told apart."""
         return min(ticks, _ENOUGH) if self._repeats else ticks
 
@@ -85,7 +111,7 @@ class Shortest:
         for letter in self._frames.letters:
             rule, window = letter.rule, letter.window
             if rule >= 0 and window is not None and self._frames.entries[rule] >= 0:
-                least = self._clamped(0, window[0])
+                least = self._clamped(window[0])
                 for state in within(self._frames, self._frames.entries[rule]):
                     self._most[state] = max(self._most[state], least)
         if self._repeats:
@@ -101,8 +127,8 @@ class Shortest:
             before.setdefault(way.to, []).append((pair, way))
             if way.rule is not None and way.rule[0] >= 0:
                 waiting.setdefault(way.rule, []).append((pair, way))
-        heap: list[tuple[int, Pair, _Way]] = [
-            (0, (final, 0), _Way(b"", None, (final, 0)))
+        heap: list[tuple[Cost, Pair, _Way]] = [
+            ((0, 0), (final, 0), _Way(b"", None, 0, (final, 0)))
             for final in (FINAL, COUNTED_FINAL)
         ]
         while heap:
@@ -111,19 +137,25 @@ class Shortest:
                 continue
             self._cost[pair], self._way[pair] = cost, way
             for above, found in (*before.get(pair, ()), *waiting.get(pair, ())):
-                length = self._length(found)
-                if length is not None and above not in self._cost:
-                    heapq.heappush(heap, (length, above, found))
+                price = self._price(found)
+                if price is not None and above not in self._cost:
+                    heapq.heappush(heap, (price, above, found))
 
-    def _length(self, way: _Way) -> int | None:
+    def _price(self, way: _Way) -> Cost | None:
+        """What a way costs; None while something in it is not settled."""
         rest = self._cost.get(way.to)
         head: int | None = len(way.data)
         if way.rule is not None and way.rule[0] < 0:
             assert self.standard is not None
-            head = self.standard.cost(-1 - way.rule[0], way.rule[1])
+            head = self.standard.length(-1 - way.rule[0], way.rule[1])
         elif way.rule is not None:
-            head = self._cost.get(way.rule)
-        return None if rest is None or head is None else head + rest
+            known = self._cost.get(way.rule)
+            head = None if known is None else known[self._few_ticks]
+        if rest is None or head is None:
+            return None
+        if self._few_ticks:
+            return rest[0] + way.tick, rest[1] + head
+        return rest[0] + head, rest[1] + way.tick
 
     def _ways(self) -> Iterator[tuple[Pair, _Way]]:
         for state, most in enumerate(self._most):
@@ -134,18 +166,19 @@ class Shortest:
     def _ways_of(self, state: int, ticks: int) -> Iterator[_Way]:
         frames = self._frames
         for to in frames.skips[state]:
-            yield _Way(b"", None, (to, ticks))
+            yield _Way(b"", None, 0, (to, ticks))
         for mask, to in frames.moves[state]:
-            yield _Way(bytes([(mask & -mask).bit_length() - 1]), None, (to, ticks))
+            first = bytes([(mask & -mask).bit_length() - 1])
+            yield _Way(first, None, 0, (to, ticks))
         for place in frames.texts.get(state, ()):
-            yield _Way(self._literal(place), None, (frames.goal[place], ticks))
+            yield _Way(self._literal(place), None, 0, (frames.goal[place], ticks))
         for to in frames.ticks.get(state, ()):
-            yield _Way(b"", None, (to, max(ticks - 1, 0)))
+            yield _Way(b"", None, 1, (to, max(ticks - 1, 0)))
         for number, to in frames.calls.get(state, ()):
             letter = frames.letters[number]
             least = letter.window[0] if letter.window else 0
             entry = frames.entries[letter.rule] if letter.rule >= 0 else letter.rule
-            yield _Way(b"", (entry, least), (to, ticks))
+            yield _Way(b"", (entry, least), 0, (to, ticks))
 
     def _literal(self, place: int) -> bytes:
         frames = self._frames
@@ -159,10 +192,9 @@ class Shortest:
             state, ticks = todo.pop()
             if state in (FINAL, COUNTED_FINAL):
                 continue
-            way = self._way[state, self._clamped(state, ticks)]
+            way = self._way[state, self._clamped(ticks)]
             out += way.data
-            taken = self._clamped(state, ticks) - way.to[1]
-            todo.append((way.to[0], ticks - taken))
+            todo.append((way.to[0], max(ticks - way.tick, 0)))
             if way.rule is not None and way.rule[0] < 0:
                 out += self._standard_text(way.rule)
             elif way.rule is not None:
@@ -172,9 +204,11 @@ class Shortest:
     def _standard_text(self, rule: Pair) -> bytes:
         assert self.standard is not None
         standard = self.standard
+        if rule[1] > _MAX_PAIRS:
+            self._too_long()
         return standard._walk((standard._frames.entries[-1 - rule[0]], rule[1]))
 
-    def _too_long(self) -> None:
+    def _too_long(self) -> NoReturn:
         raise LimitError(
             "the shortest output is too long to be worked out",
             what="bytes",

@@ -55,13 +55,15 @@ def _counted_rules(frames: Frames) -> list[int]:
 
 def _find_needs(frames: Frames, counted: list[int], closes: dict[int, int]) -> set[int]:
     frames.need.clear()
+    with_least = {x.rule for x in frames.letters if x.window and x.window[0] > 0}
     free = set(counted)
     for rule in counted:
         entry = frames.entries[rule]
         if entry >= 0:
             needs = Needs(frames, entry)
             frames.need |= needs.need
-            if not needs.is_free(closes.get(rule, COUNTED_FINAL)):
+            close = closes.get(rule, COUNTED_FINAL)
+            if rule in with_least and not needs.is_free(close):
                 free.discard(rule)
     return free
 

@@ -6,7 +6,7 @@ ticks from its need on is possible: then a window (least, most) of ticks still t
 come can be met from there iff need <= most.  By induction that holds iff from every
 state a tick can be reached, and one after which one tick fewer is needed (or none,
 where none was).  ``(ab)*`` is not like that: from its start 1 is impossible, 2 is
-possible.
+possible.  Where least is 0 it does not matter: need <= most says all.
 """
 
 from __future__ import annotations

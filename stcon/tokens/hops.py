@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.machines.frames import Window
+from stcon.tokens.inside import Inside
 from stcon.tokens.relative import Relatives
 from stcon.tokens.trie import Trie
 
@@ -151,10 +152,11 @@ class Ends:
 
     def __init__(self, relatives: Relatives, counts: bool) -> None:
         self._relatives = relatives
-        self._counts = counts
+        self.counts = counts
         self._one: list[tuple[int, int, int]] = []
         self._many: list[tuple[Nodes, NDArray[np.int32], NDArray[np.int32]]] = []
         self._popped: list[tuple[Nodes, int]] = []
+        self._below: list[Nodes] = []
 
     def pop(self, nodes: Nodes, config: int) -> None:
         """Nothing; the symbol may be popped at ``nodes`` before anything is read."""
@@ -171,15 +173,27 @@ class Ends:
         """Nothing; many nodes are reached."""
         self._many.append((nodes, config, ticks))
 
-    def hop(self, trie: Trie, tokens: TokensAt, pending: Pending) -> Hop:
-        """All that was collected."""
+    def add_below(self, inside: Inside, nodes: Nodes) -> None:
+        """Nothing; ``nodes`` are reached in free text, and all below is known."""
+        reached, popped = inside.below(nodes)
+        self._below.append(reached)
+        self._popped.append((popped, 0))
+
+    def reached(self) -> tuple[Nodes, NDArray[np.int32], NDArray[np.int32]]:
+        """The nodes that were walked to, with configurations and ticks."""
         one = np.array(self._one, np.int32).reshape(-1, 3).T
         parts = [(one[0], one[1], one[2]), *self._many]
         nodes, config, ticks = (
             np.concatenate([part[i] for part in parts]) for i in range(3)
         )
+        return nodes, config, ticks
+
+    def hop(self, trie: Trie, tokens: TokensAt, pending: Pending) -> Hop:
+        """All that was collected."""
+        nodes, config, ticks = self.reached()
         popped, popped_ticks = self._all_popped(trie, nodes, config, ticks)
-        if not self._counts:
+        if not self.counts:
+            nodes = np.concatenate([nodes, *self._below])
             return self._uncounted(nodes, tokens, popped, pending)
         need = np.array(self._relatives.need, np.int32)[config]
         alive = need >= 0

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from stcon.tokens import cache
 from stcon.tokens.hops import PARTS, ROOT, Hop
+from stcon.tokens.inside import Inside
+from stcon.tokens.ranks import Ranks
 from stcon.tokens.transducer import Transducer
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, NDArray[Any]]
 
-_KIND = "standard-1"
+_KIND = "standard-2"
 
 
 def stocked(machine: Pushdown, transducer: Transducer, fingerprint: str) -> None:
@@ -31,10 +33,12 @@ def stocked(machine: Pushdown, transducer: Transducer, fingerprint: str) -> None
     if arrays is not None:
         for state, hop in _unpack(arrays, transducer):
             transducer.put(ROOT, state, hop)
+        transducer.inside = _unpack_inside(arrays, transducer)
         return
     states = range(3, machine.state.count)
     hops = {state: transducer.delta(ROOT, state) for state in states}
-    cache.store(_KIND, key, _pack(hops))
+    transducer.find_inside()
+    cache.store(_KIND, key, _pack(hops) | _pack_inside(transducer.inside))
 
 
 def _pack(hops: dict[int, Hop]) -> Arrays:
@@ -49,6 +53,28 @@ def _pack(hops: dict[int, Hop]) -> Arrays:
         there = [array for array in found if array is not None]
         arrays[part] = np.concatenate(there) if there else np.zeros(0, np.int32)
     return arrays
+
+
+def _pack_inside(inside: Inside | None) -> Arrays:
+    if inside is None:
+        return {"inside": np.zeros(0, np.int32)}
+    return {
+        "inside": np.array([inside.state], np.int32),
+        "is_back": np.packbits(inside.is_back),
+        "is_alive": np.packbits(inside.is_alive),
+    }
+
+
+def _unpack_inside(arrays: Arrays, transducer: Transducer) -> Inside | None:
+    if not len(arrays["inside"]):
+        return None
+    trie, state = transducer.trie, int(arrays["inside"][0])
+    is_back, is_alive = (
+        np.unpackbits(arrays[name], count=trie.nodes).view(np.bool_)
+        for name in ("is_back", "is_alive")
+    )
+    popped = transducer.delta(ROOT, state).popped
+    return Inside(state, is_back, is_alive, popped, Ranks(trie))
 
 
 def _unpack(arrays: Arrays, transducer: Transducer) -> list[tuple[int, Hop]]:

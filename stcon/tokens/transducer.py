@@ -25,7 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.machines.pushdown import Pushdown
-from stcon.tokens.hops import Ends, Hop, Pending, TokensAt
+from stcon.tokens.hops import ROOT, Ends, Hop, Pending, TokensAt
+from stcon.tokens.inside import Inside
+from stcon.tokens.ranks import Ranks
 from stcon.tokens.relative import DEAD, Relatives
 from stcon.tokens.trie import Trie
 
@@ -48,11 +50,13 @@ class Transducer:
     ) -> None:
         """``standard``: that of ``pushdown.standard``, for the same trie."""
         self._machine = pushdown
-        self._trie = trie
+        self.trie = trie
         self._standard = standard
         self._relatives = Relatives(pushdown, trie.levels)
         self.pending: Pending = standard.pending if standard else Pending()
         self._tokens: TokensAt = standard._tokens if standard else TokensAt(trie)
+        self.inside: Inside | None = standard.inside if standard else None
+        self._text = self._relatives.start(self.inside.state) if self.inside else DEAD
         self._hops: dict[tuple[int, int], Hop] = {}
         self._lock = threading.Lock()
         self._first = memoryview(trie.first_child.data)
@@ -82,11 +86,37 @@ class Transducer:
         """Nothing; ``hop`` is what ``delta(pending, state)`` gives."""
         self._hops[pending, state] = hop
 
+    def find_inside(self) -> None:
+        """Nothing; notes the state that most of its own walk is in again: that of
+        free text.  Only for standard rules, whose hops from the root are known."""
+        best: tuple[int, int, Ends] | None = None
+        for (pending, state), hop in self._hops.items():
+            if pending == ROOT and hop.bits is not None:
+                ends = Ends(self._relatives, False)
+                self._walk_into(ends, self.pending.nodes(ROOT), state)
+                nodes, config, _ = ends.reached()
+                back = int((config == self._relatives.start(state)).sum())
+                if best is None or back > best[0]:
+                    best = back, state, ends
+        if best is None:
+            return
+        _, state, ends = best
+        nodes, config, _ = ends.reached()
+        is_back, alive = (np.zeros(self.trie.nodes, np.bool_) for _ in range(2))
+        is_back[nodes[config == self._relatives.start(state)]] = True
+        alive[nodes] = True
+        ranks = Ranks(self.trie)
+        popped = self._hops[ROOT, state].popped
+        self.inside = Inside(state, is_back, alive[ranks.node_at], popped, ranks)
+
     def _walk(self, nodes: Nodes, state: int) -> Hop:
+        ends = Ends(self._relatives, self._machine.state.node(state).counted)
+        self._walk_into(ends, nodes, state)
+        return ends.hop(self.trie, self._tokens, self.pending)
+
+    def _walk_into(self, ends: Ends, nodes: Nodes, state: int) -> None:
         relatives = self._relatives
-        counts = self._machine.state.node(state).counted
         first = relatives.start(state)
-        ends = Ends(relatives, counts)
         if relatives.pops[first]:
             ends.pop(nodes, first)
         if len(nodes) <= _FEW:
@@ -98,7 +128,6 @@ class Transducer:
             columns[0], columns[1] = nodes, first
         if columns.size:
             self._walk_levels(columns[0], columns[1], columns[2], ends)
-        return ends.hop(self._trie, self._tokens, self.pending)
 
     def _walk_narrow(self, todo: Seeds, ends: Ends) -> Seeds:
         """Walks below the nodes while few bytes are alive; the rest comes back."""
@@ -128,8 +157,10 @@ class Transducer:
         seed_ticks: NDArray[np.int32],
         ends: Ends,
     ) -> None:
-        """One pass a level, from all the seeds (ascending)."""
-        bounds = self._trie.level_bounds
+        """One pass a level, from all the seeds (ascending); below free text nothing
+        is walked again."""
+        inside = None if ends.counts else self.inside
+        bounds = self.trie.level_bounds
         at, config, ticks = (np.zeros(0, np.int32) for _ in range(3))
         level = int(np.searchsorted(bounds, seeds[0], "right"))
         taken = 0
@@ -141,6 +172,12 @@ class Transducer:
                 ticks = np.concatenate([ticks, seed_ticks[taken:upto]])
                 taken = upto
             at, config, ticks = self._children(at, config, ticks)
+            if inside is not None:
+                known = (config == self._text) & inside.is_back[at]
+                if known.any():
+                    ends.add_below(inside, at[known])
+                    new = ~known
+                    at, config, ticks = at[new], config[new], ticks[new]
             ends.add(at, config, ticks)
             level += 1
 
@@ -148,13 +185,13 @@ class Transducer:
         self, at: Nodes, config: NDArray[np.int32], ticks: NDArray[np.int32]
     ) -> tuple[Nodes, NDArray[np.int32], NDArray[np.int32]]:
         """The children of ``at`` that are alive, with configurations and ticks."""
-        counts = self._trie.child_count[at]
+        counts = self.trie.child_count[at]
         total = int(counts.sum())
         starts = np.cumsum(counts, dtype=np.int32) - counts
-        offsets = self._trie.first_child[at] - starts
+        offsets = self.trie.first_child[at] - starts
         children = np.repeat(offsets, counts) + np.arange(total, dtype=np.int32)
         above = np.repeat(config, counts)
-        after, more = self._relatives.after(above, self._trie.byte[children])
+        after, more = self._relatives.after(above, self.trie.byte[children])
         alive = after != DEAD
         ticks = np.repeat(ticks, counts)
         if more is not None:

@@ -83,9 +83,10 @@ def test_every_prefix_can_be_finished(name: str) -> None:
 
 
 def test_which_counts_are_numbers() -> None:
-    for name, is_number in {"string": True, "pairs": False, "one kind": True}.items():
+    want = {"string": (2, 3), "one kind": (1, 3), "pairs": (0, 3), "open end": (2, 4)}
+    for name, window in want.items():
         frames = compile_pushdown(r.Rules(COUNTED[name], "s")).frames
-        assert any(x.window for x in frames.letters) is is_number
+        assert [x.window for x in frames.letters if x.window] == [window], name
 
 
 def test_huge_windows_cost_nothing() -> None:
