@@ -24,6 +24,7 @@ COUNTED_DONE = 2
 counted and in one that is."""
 
 Subset = tuple[int, ...]
+Call = tuple[int, int, Window | None]
 Move = tuple[tuple[int, ...], int]
 
 
@@ -43,7 +44,7 @@ class Node:
     may_end: bool
     counted: bool
     need: int
-    calls: tuple[tuple[int, int, Window | None], ...] | None = None
+    calls: tuple[Call, ...] | None = None
     tick: int = DEAD
     moves: tuple[Move, ...] | None = None
 
@@ -93,6 +94,14 @@ class States:
         if node.moves is None:
             node.moves = self._find_moves(node.subset)
         return node.moves
+
+    def only_call(self, state: int) -> Call | None:
+        """The call that is the one thing to do in ``state``, if it is."""
+        node = self.node(state)
+        calls = node.calls or ()
+        if len(calls) != 1 or node.may_end or node.tick != DEAD:
+            return None
+        return None if self.moves(state) else calls[0]
 
     def entry(self, rule: int) -> int:
         """The first state of a rule; DEAD when it has no text."""

@@ -143,6 +143,9 @@ class Builder:
             self.nfa.skips[state].append(self.state_of(item, target))
 
     def _repeat(self, node: Repeat, target: int, state: int) -> None:
+        if node.least == 0 and node.most is None:  # its own loop: one state
+            self.nfa.skips[state] += [self.state_of(node.item, state), target]
+            return
         rounds = node.least if node.most is None else node.most
         self._meter.states(len(self.nfa.skips) // _NFA_STATES_PER_DFA_STATE + rounds)
         after = self._tail(node, target)

@@ -22,6 +22,7 @@ Option = tuple[int, Stack]
 Options = tuple[Option, ...]
 
 _MAX_OPENINGS = 20_000
+_LEFT = "a rule calls itself before it reads"
 
 
 def state_of(element: Element) -> int:
@@ -67,7 +68,7 @@ def openings(states: States, state: int) -> Iterator[tuple[int, Stack, Element]]
                 seen.add(item)
                 todo.append(item)
         if len(todo) > _MAX_OPENINGS:
-            raise ValueError("a rule calls itself before it reads")
+            raise ValueError(_LEFT)
 
 
 def _opened(
@@ -118,4 +119,21 @@ def _moved(states: States, below: Stack, top: Element, after: int) -> Stack | No
     moved = ticked(states, top, after, 0)
     if moved is None:
         return None
-    return below if after in (DONE, COUNTED_DONE) else (*below, moved)
+    if after in (DONE, COUNTED_DONE):
+        return below
+    return settled(states, (*below, moved))
+
+
+def settled(states: States, stack: Stack) -> Stack:
+    """``stack`` with calls opened that are all there is to do on top: so a string
+    is in the state of its rule before its first character, whoever called it."""
+    for _ in range(_MAX_OPENINGS):
+        top = stack[-1]
+        call = states.only_call(state_of(top))
+        if call is None:
+            return stack
+        entry, back, window = call
+        kept: Element = back if isinstance(top, int) else (back, *top[1:])
+        below = stack[:-1] if back == DONE else (*stack[:-1], kept)
+        stack = (*below, element(entry, window))
+    raise ValueError(_LEFT)

@@ -24,13 +24,14 @@ from typing import Any
 
 from stcon.errors import LimitError
 from stcon.machines.frames import Frames, Window, build_frames, build_standard
-from stcon.machines.lazy import COUNTED_DONE, DONE, States
+from stcon.machines.lazy import COUNTED_DONE, DEAD, DONE, States
 from stcon.machines.limits import Limits, Meter
 from stcon.machines.openings import (
     Options,
     Reading,
     Stack,
     reading,
+    settled,
     state_of,
     ticked,
 )
@@ -89,7 +90,11 @@ class Pushdown:
     @cached_property
     def start(self) -> Config:
         """The configuration before the first byte."""
-        return frozenset([(self.start_state, None, 1, None)])
+        cell: Cell = (self.start_state, None, 1, None)
+        if self.start_state == DEAD:
+            return frozenset([cell])
+        opened = self._push(settled(self.state, (self.start_state,)), cell, 0)
+        return frozenset([opened or cell])
 
     def reading(self, state: int) -> Reading:
         """What each byte may make of ``state`` on top of a stack."""

@@ -77,9 +77,19 @@ class TokensAt:
         offsets = np.repeat(first - np.cumsum(counts) + counts, counts)
         return self._order[offsets + np.arange(len(places))], places
 
-    def by_node(self, values: NDArray[np.int32]) -> NDArray[np.int32]:
-        """``values[node]`` for the node of each token, int32 [tokens]."""
-        return values[self._trie.node_of_token]
+    def row(self, nodes: Nodes) -> NDArray[np.bool_]:
+        """bool [tokens]: those that end at ``nodes``."""
+        alive = np.zeros(self._trie.nodes, np.bool_)
+        alive[nodes] = True
+        alive[0] = False
+        return alive[self._trie.node_of_token]
+
+    def by_node(self, nodes: Nodes, values: NDArray[np.int32]) -> NDArray[np.int16]:
+        """int16 [tokens]: the value of the node of each, -1 for other nodes."""
+        every = np.full(self._trie.nodes, -1, np.int16)
+        every[nodes] = values
+        every[0] = -1
+        return every[self._trie.node_of_token]
 
 
 @dataclass(eq=False)
@@ -156,7 +166,7 @@ class Ends:
         self._one: list[tuple[int, int, int]] = []
         self._many: list[tuple[Nodes, NDArray[np.int32], NDArray[np.int32]]] = []
         self._popped: list[tuple[Nodes, int]] = []
-        self._below: list[Nodes] = []
+        self._below: NDArray[np.bool_] | None = None
 
     def pop(self, nodes: Nodes, config: int) -> None:
         """Nothing; the symbol may be popped at ``nodes`` before anything is read."""
@@ -175,8 +185,7 @@ class Ends:
 
     def add_below(self, inside: Inside, nodes: Nodes) -> None:
         """Nothing; ``nodes`` are reached in free text, and all below is known."""
-        reached, popped = inside.below(nodes)
-        self._below.append(reached)
+        self._below, popped = inside.below(nodes)
         self._popped.append((popped, 0))
 
     def reached(self) -> tuple[Nodes, NDArray[np.int32], NDArray[np.int32]]:
@@ -193,7 +202,6 @@ class Ends:
         nodes, config, ticks = self.reached()
         popped, popped_ticks = self._all_popped(trie, nodes, config, ticks)
         if not self.counts:
-            nodes = np.concatenate([nodes, *self._below])
             return self._uncounted(nodes, tokens, popped, pending)
         need = np.array(self._relatives.need, np.int32)[config]
         alive = need >= 0
@@ -257,18 +265,18 @@ class Ends:
         inner = trie.child_count[all_nodes] > 0
         return all_nodes[inner], all_ticks[inner]
 
-    @staticmethod
     def _uncounted(
-        nodes: Nodes, tokens: TokensAt, popped: Nodes, pending: Pending
+        self, nodes: Nodes, tokens: TokensAt, popped: Nodes, pending: Pending
     ) -> Hop:
-        if len(nodes) * _LARGE > tokens.size:
-            alive = np.zeros(tokens._trie.nodes, np.bool_)
-            alive[nodes] = True
-            alive[0] = False
-            bits = np.packbits(alive[tokens._trie.node_of_token])
+        row = self._below
+        if row is None and len(nodes) * _LARGE > tokens.size:
+            row = tokens.row(nodes)
+        elif row is not None:
+            row[tokens.few(nodes)[0]] = True
+        if row is not None:
+            bits = np.packbits(row)
             return Hop(None, None, bits, None, popped, None, None, None, pending)
-        found, _ = tokens.few(nodes)
-        found = np.sort(found)
+        found = np.sort(tokens.few(nodes)[0])
         return Hop(found, None, None, None, popped, None, None, None, pending)
 
     @staticmethod
@@ -282,10 +290,7 @@ class Ends:
     ]:
         highest = int(needs.max(initial=0))
         if len(nodes) * _LARGE > tokens.size:
-            values = np.full(tokens._trie.nodes, -1, np.int32)
-            values[nodes] = needs
-            values[0] = -1
-            return None, None, tokens.by_node(values).astype(np.int16), highest
+            return None, None, tokens.by_node(nodes, needs), highest
         found, places = tokens.few(nodes)
         order = np.lexsort((found, needs[places]))
         return found[order], needs[places][order], None, highest

@@ -14,7 +14,8 @@ Nodes = NDArray[np.int32]
 
 class Ranks:
     """``rank[n]``: place of node n in depth-first order; ``size[n]``: how many
-    nodes its subtree has; ``node_at[rank]``: the node.  int32 [nodes] each."""
+    nodes its subtree has.  ``order``: the tokens in that order; those of the subtree
+    of n are ``order[first_token[n] : last_token[n]]``.  int32 all."""
 
     def __init__(self, trie: Trie) -> None:
         levels = list(pairwise(trie.level_bounds.tolist()))
@@ -30,15 +31,11 @@ class Ranks:
             before = np.cumsum(sizes, dtype=np.int32) - sizes
             siblings = before - before[trie.first_child[parents] - first]
             self.rank[first:last] = self.rank[parents] + 1 + siblings
-        self.node_at = np.empty(trie.nodes, np.int32)
-        self.node_at[self.rank] = np.arange(trie.nodes, dtype=np.int32)
-
-    def covered(self, nodes: Nodes) -> NDArray[np.bool_]:
-        """bool [nodes], by rank: whether it is in the subtree of one of ``nodes``
-        (none of which is below another)."""
-        change = np.zeros(len(self.rank) + 1, np.int8)
-        first = self.rank[nodes]
-        # ends and starts may meet, and cancel, but never pile up
-        change[first] += 1
-        change[first + self.size[nodes]] -= 1
-        return np.cumsum(change[:-1], dtype=np.int8).view(np.bool_)
+        node_of_token = trie.node_of_token
+        tokens = np.flatnonzero(node_of_token).astype(np.int32)
+        ranks = self.rank[node_of_token[tokens]]
+        self.order = tokens[np.argsort(ranks, kind="stable")]
+        ranks.sort()
+        self.first_token = np.searchsorted(ranks, self.rank).astype(np.int32)
+        ends = self.rank + self.size
+        self.last_token = np.searchsorted(ranks, ends).astype(np.int32)

@@ -34,17 +34,22 @@ class Relatives:
     ``need[c]``: the fewest ticks to the end of the rule of the cell, -1 where it
     is popped in any case; ``closings[c]``: the pops that take fewer ticks than
     that, so that a token may end with one and not without.
+    ``alone[c]``: the standard state that has taken the place of the cell, -1 where
+    c is anything else.
     """
 
     def __init__(self, machine: Pushdown, longest: int) -> None:
         self._machine = machine
         self._states = machine.state
+        # the states of standard rules, which are all there are in their own machine
+        self._standards = machine.first or machine.state.count
         deepest = max(machine.frames.need.values(), default=0)
         self._enough = longest + deepest + 1
         self._sets: list[Relative] = []
         self._ids: dict[Relative, int] = {}
         self.pops: list[tuple[int, ...]] = []
         self.closings: list[tuple[int, ...]] = []
+        self.alone: list[int] = []
         self.need: list[int] = []
         self._live: list[dict[int, tuple[int, int]] | None] = []
         self._next = np.full((16, 256), -1, np.int32)
@@ -187,11 +192,20 @@ class Relatives:
         need = self._need_of(whole)
         self.need.append(need)
         pops = self.pops[-1]
+        self.alone.append(self._alone_in(whole))
         self.closings.append(tuple(t for t in pops if need < 0 or t < need))
         if len(self._sets) > len(self._next):
             unknown = np.full_like(self._next, -1)
             self._next = np.concatenate([self._next, unknown])
             self._more = np.concatenate([self._more, np.zeros_like(self._more)])
+
+    def _alone_in(self, whole: Relative) -> int:
+        if len(whole) != 1:
+            return -1
+        ((_, stack),) = whole
+        if len(stack) != 1 or not isinstance(stack[0], int):
+            return -1
+        return stack[0] if stack[0] < self._standards else -1
 
     def _need_of(self, whole: Relative) -> int:
         """The fewest ticks with which the rule of the cell can still end."""

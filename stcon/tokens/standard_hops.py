@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from stcon.tokens import cache
 from stcon.tokens.hops import PARTS, ROOT, Hop
-from stcon.tokens.inside import Inside
-from stcon.tokens.ranks import Ranks
 from stcon.tokens.transducer import Transducer
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, NDArray[Any]]
 
-_KIND = "standard-2"
+_KIND = "standard-3"
 
 
 def stocked(machine: Pushdown, transducer: Transducer, fingerprint: str) -> None:
@@ -33,12 +31,18 @@ def stocked(machine: Pushdown, transducer: Transducer, fingerprint: str) -> None
     if arrays is not None:
         for state, hop in _unpack(arrays, transducer):
             transducer.put(ROOT, state, hop)
-        transducer.inside = _unpack_inside(arrays, transducer)
+        if len(arrays["state_at"]):
+            hop = transducer.delta(ROOT, int(arrays["inside"][0]))
+            transducer.put_inside(arrays["state_at"], hop)
         return
     states = range(3, machine.state.count)
     hops = {state: transducer.delta(ROOT, state) for state in states}
     transducer.find_inside()
-    cache.store(_KIND, key, _pack(hops) | _pack_inside(transducer.inside))
+    inside = transducer.inside
+    state_at = np.zeros(0, np.int16) if inside is None else inside.state_at
+    first = [state for state, hop in hops.items() if inside and hop is inside.hop]
+    whole = {"state_at": state_at, "inside": np.array(first, np.int32)}
+    cache.store(_KIND, key, _pack(hops) | whole)
 
 
 def _pack(hops: dict[int, Hop]) -> Arrays:
@@ -55,28 +59,6 @@ def _pack(hops: dict[int, Hop]) -> Arrays:
     return arrays
 
 
-def _pack_inside(inside: Inside | None) -> Arrays:
-    if inside is None:
-        return {"inside": np.zeros(0, np.int32)}
-    return {
-        "inside": np.array([inside.state], np.int32),
-        "is_back": np.packbits(inside.is_back),
-        "is_alive": np.packbits(inside.is_alive),
-    }
-
-
-def _unpack_inside(arrays: Arrays, transducer: Transducer) -> Inside | None:
-    if not len(arrays["inside"]):
-        return None
-    trie, state = transducer.trie, int(arrays["inside"][0])
-    is_back, is_alive = (
-        np.unpackbits(arrays[name], count=trie.nodes).view(np.bool_)
-        for name in ("is_back", "is_alive")
-    )
-    popped = transducer.delta(ROOT, state).popped
-    return Inside(state, is_back, is_alive, popped, Ranks(trie))
-
-
 def _unpack(arrays: Arrays, transducer: Transducer) -> list[tuple[int, Hop]]:
     columns: dict[str, list[Any]] = {}
     for part in PARTS:
@@ -88,7 +70,7 @@ def _unpack(arrays: Arrays, transducer: Transducer) -> list[tuple[int, Hop]]:
         (
             state,
             Hop(
-                *(columns[part][i] for part in PARTS),
+                **{part: columns[part][i] for part in PARTS},
                 pending=transducer.pending,
                 highest=int(arrays["highest"][i]),
             ),

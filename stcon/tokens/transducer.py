@@ -56,7 +56,6 @@ class Transducer:
         self.pending: Pending = standard.pending if standard else Pending()
         self._tokens: TokensAt = standard._tokens if standard else TokensAt(trie)
         self.inside: Inside | None = standard.inside if standard else None
-        self._text = self._relatives.start(self.inside.state) if self.inside else DEAD
         self._hops: dict[tuple[int, int], Hop] = {}
         self._lock = threading.Lock()
         self._first = memoryview(trie.first_child.data)
@@ -87,27 +86,28 @@ class Transducer:
         self._hops[pending, state] = hop
 
     def find_inside(self) -> None:
-        """Nothing; notes the state that most of its own walk is in again: that of
-        free text.  Only for standard rules, whose hops from the root are known."""
-        best: tuple[int, int, Ends] | None = None
-        for (pending, state), hop in self._hops.items():
-            if pending == ROOT and hop.bits is not None:
-                ends = Ends(self._relatives, False)
-                self._walk_into(ends, self.pending.nodes(ROOT), state)
-                nodes, config, _ = ends.reached()
-                back = int((config == self._relatives.start(state)).sum())
-                if best is None or back > best[0]:
-                    best = back, state, ends
-        if best is None:
-            return
-        _, state, ends = best
-        nodes, config, _ = ends.reached()
-        is_back, alive = (np.zeros(self.trie.nodes, np.bool_) for _ in range(2))
-        is_back[nodes[config == self._relatives.start(state)]] = True
-        alive[nodes] = True
-        ranks = Ranks(self.trie)
-        popped = self._hops[ROOT, state].popped
-        self.inside = Inside(state, is_back, alive[ranks.node_at], popped, ranks)
+        """Nothing; notes the walk that is in its first state at the most nodes: that
+        of free text.  Only for standard rules, whose hops from the root are known."""
+        most = 0
+        for (pending, state), hop in list(self._hops.items()):
+            if pending != ROOT or hop.bits is None:
+                continue
+            ends = Ends(self._relatives, False)
+            self._walk_into(ends, self.pending.nodes(ROOT), state)
+            nodes, config, _ = ends.reached()
+            states = np.array(self._relatives.alone, np.int16)[config]
+            back = int((states == state).sum())
+            if back > most:
+                most = back
+                state_at = np.full(self.trie.nodes, -1, np.int16)
+                state_at[nodes] = states
+                self.put_inside(state_at, hop)
+
+    def put_inside(self, state_at: NDArray[np.int16], hop: Hop) -> None:
+        """Nothing; notes a walk from the root, and its hop."""
+        row = np.zeros(self._tokens.size, np.bool_)
+        hop.paint(row, None)
+        self.inside = Inside(state_at, row, hop, Ranks(self.trie))
 
     def _walk(self, nodes: Nodes, state: int) -> Hop:
         ends = Ends(self._relatives, self._machine.state.node(state).counted)
@@ -160,6 +160,7 @@ class Transducer:
         """One pass a level, from all the seeds (ascending); below free text nothing
         is walked again."""
         inside = None if ends.counts else self.inside
+        below: list[Nodes] = []
         bounds = self.trie.level_bounds
         at, config, ticks = (np.zeros(0, np.int32) for _ in range(3))
         level = int(np.searchsorted(bounds, seeds[0], "right"))
@@ -173,13 +174,15 @@ class Transducer:
                 taken = upto
             at, config, ticks = self._children(at, config, ticks)
             if inside is not None:
-                known = (config == self._text) & inside.is_back[at]
-                if known.any():
-                    ends.add_below(inside, at[known])
-                    new = ~known
-                    at, config, ticks = at[new], config[new], ticks[new]
+                alone = np.array(self._relatives.alone, np.int16)[config]
+                known = (alone == inside.state_at[at]) & (alone >= 0)
+                below.append(at[known])
+                new = ~known
+                at, config, ticks = at[new], config[new], ticks[new]
             ends.add(at, config, ticks)
             level += 1
+        if inside is not None and any(map(len, below)):
+            ends.add_below(inside, np.concatenate(below))
 
     def _children(
         self, at: Nodes, config: NDArray[np.int32], ticks: NDArray[np.int32]

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from stcon.syntax.json_schema.standard import REST, is_plain, odd_character, plain_mask
+from stcon.syntax.json_schema.standard import (
+    ODD_REST,
+    REST,
+    is_plain,
+    plain_mask,
+)
 from stcon.syntax.rules import EMPTY, Expr, byte_set, concat, literal, union
 
 Tree = dict[str, "Tree"]
@@ -23,7 +28,7 @@ def can_be_plain(names: Collection[str], escapes: str) -> bool:
     return escapes != "any" and all(map(is_plain, names))
 
 
-def other_keys(names: Collection[str], escapes: str) -> Expr:
+def other_keys(names: Collection[str]) -> Expr:
     """The JSON strings, in quotes, that are none of the plain ``names``."""
     tree: Tree = {}
     for name in names:
@@ -31,11 +36,10 @@ def other_keys(names: Collection[str], escapes: str) -> Expr:
         for char in name:
             at = at.setdefault(char, {})
         at[_END] = {}
-    odd = concat(odd_character(escapes), REST)
-    return concat(literal('"'), _outside(tree, odd))
+    return concat(literal('"'), _outside(tree))
 
 
-def _outside(root: Tree, odd: Expr) -> Expr:
+def _outside(root: Tree) -> Expr:
     """What may follow at the root; parts are made before what holds them."""
     made: dict[int, Expr] = {}
     todo = [root]
@@ -48,7 +52,7 @@ def _outside(root: Tree, odd: Expr) -> Expr:
             continue
         todo.pop()
         others = plain_mask
-        ways: list[Expr] = [odd]
+        ways: list[Expr] = [ODD_REST]
         for char, sub in tree.items():
             if char != _END:
                 others &= ~(1 << ord(char))

@@ -18,6 +18,7 @@ from stcon.syntax.rules import (
     Call,
     Expr,
     Rules,
+    byte_set,
     concat,
     literal,
     star,
@@ -29,6 +30,8 @@ CHARACTERS = Call("characters")
 """The inside of a string, a tick for each character, and the closing quote."""
 REST = Call("rest of a string")
 """More characters and the closing quote."""
+ODD_REST = Call("rest from an odd character")
+"""The same, but the first character is not plain."""
 INTEGER_CALL = Call("integer")
 NUMBER_CALL = Call("number")
 ARRAY = Call("array")
@@ -46,12 +49,14 @@ def standard_rules(
 
     Without ``recursion`` there are no arrays, objects and values of any kind.
     """
-    char = json_string(ANY, escapes=escapes)
+    odd = odd_character(escapes)
+    char = union(byte_set(plain_mask), odd) if escapes != "any" else odd
     more = star(char)
     rules: dict[str, Expr] = {
         "string": concat(_QUOTE, more, _QUOTE),
         "characters": concat(star(concat(TICK, char)), _QUOTE),
         "rest of a string": concat(more, _QUOTE),
+        "rest from an odd character": concat(odd, more, _QUOTE),
         "integer": INTEGER,
         "number": NUMBER,
     }
@@ -86,8 +91,9 @@ def is_plain(text: str) -> bool:
 
 @lru_cache(maxsize=4)
 def odd_character(escapes: str) -> Expr:
-    """One character that is not plain, in any of its spellings."""
-    return json_string(ANY - _PLAIN, escapes=escapes)
+    """One character that is not plain, in any of its spellings; if escapes are
+    ``"any"``, none is."""
+    return json_string(ANY - _PLAIN if escapes != "any" else ANY, escapes=escapes)
 
 
 plain_mask = sum(

@@ -197,7 +197,7 @@ class Writer:
 
     def _keys_but(self, names: Collection[str]) -> Expr:
         if can_be_plain(names, self._escapes):
-            return other_keys(names, self._escapes)
+            return other_keys(names)
         return self.quoted(complement(union(*map(text_expr, names))))
 
     def quoted(
