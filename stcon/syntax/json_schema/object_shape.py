@@ -21,7 +21,7 @@ from stcon.syntax.json_schema.objects import (
     SomeValue,
     Values,
 )
-from stcon.syntax.json_schema.patterns import are_apart, prefix_of
+from stcon.syntax.json_schema.patterns import MAX_WORDS, are_apart, prefix_of, words_of
 from stcon.syntax.json_schema.values import STRING
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class _Sorted:
     least: int = 0
     most: int | None = None
     count: KeyCount | None = None
+    spelt: set[Pattern] = field(default_factory=set)
 
 
 def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
@@ -80,9 +81,12 @@ def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
     found = _sorted(facts)
     keys = goal(found.key_literals)
     names = dict.fromkeys([*found.names, *found.required, *found.mentioned])
+    some = _strongest(found.some)
     finite = _finite_keys(keys, expander)
     if finite is not None:
         names.update(dict.fromkeys(finite))
+    elif found.least > len(found.required) + 1 or len(some) > 1:
+        names.update(_words(found))
     goals = {name: _value_goal(name, found, expander) for name in names}
     for name, fact in found.required.items():
         if _cannot_be(goals[name], expander):
@@ -103,7 +107,7 @@ def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
         keys,
         0 if found.least <= needed else found.least,
         found.most,
-        _strongest(found.some),
+        some,
         found.count,
         _place(facts, found),
     )
@@ -173,9 +177,21 @@ def _finite_keys(keys: Goal, expander: Expander) -> list[str] | None:
     return [v for shape in shapes if isinstance(shape, Constants) for v in shape.values]
 
 
+def _words(found: _Sorted) -> dict[str, None]:
+    """The keys that match patterns of few words: named, so that they can be
+    counted; ``found.spelt`` notes those patterns."""
+    names: dict[str, None] = {}
+    for pattern in _patterns(found):
+        words = words_of(pattern.language)
+        if words is not None and len(names) + len(words) <= MAX_WORDS:
+            found.spelt.add(pattern)
+            names.update(dict.fromkeys(words))
+    return names
+
+
 def _free_keys(found: _Sorted, expander: Expander) -> tuple[FreeKeys, ...]:
     """All keys that are not named, split by the patterns they match."""
-    patterns = _patterns(found)
+    patterns = {p: at for p, at in _patterns(found).items() if p not in found.spelt}
     cases: dict[Goal, list[Case]] = {}
     for chosen in _overlaps(patterns, expander):
         value = goal(f.literal for f in found.wide if _applies(f, chosen))
