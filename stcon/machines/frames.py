@@ -86,15 +86,21 @@ class Frames:
         return 60 * moves + 24 * calls + 100 * len(self.skips) + 10 * len(self.text)
 
 
-def build_frames(rules: Rules, meter: Meter, standard: Frames | None = None) -> Frames:
+def build_frames(
+    rules: Rules,
+    meter: Meter,
+    standard: Frames | None = None,
+    one_stack: bool = False,
+) -> Frames:
     """The frames of ``rules``; ``standard``: those of the standard rules.
+    ``one_stack``: rules that would need a second stack are written out in place.
 
     A counted rule is kept as a counter if its window can be tested by two
     numbers (``windows.py``); if not, it is unrolled as in a finite automaton.
     """
     unrolled: set[int] = set()
     while True:
-        builder = _FrameBuilder(rules, meter, unrolled)
+        builder = _FrameBuilder(rules, meter, unrolled, one_stack)
         frames = builder.build_frames()
         free = finish(frames, standard, builder.may_be_dead, builder.closes)
         more = builder.uncountable(free)
@@ -114,7 +120,13 @@ def build_standard(rules: Rules, meter: Meter) -> Frames:
 class _FrameBuilder(Builder):
     """Builds the frames of ``rules``; calls and counted items become letters."""
 
-    def __init__(self, rules: Rules, meter: Meter, unrolled: set[int]) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        meter: Meter,
+        unrolled: set[int],
+        one_stack: bool = False,
+    ) -> None:
         super().__init__(rules.rules, Products(rules.rules, meter).part, meter)
         self.nfa.new()  # COUNTED_FINAL
         self.frames = Frames(self.nfa.skips, self.nfa.moves)
@@ -122,6 +134,7 @@ class _FrameBuilder(Builder):
         names = rules.standard.rules if rules.standard else ()
         self._standard = {name: -1 - i for i, name in enumerate(names)}
         self._unrolled = unrolled
+        self._in_place = rules.ambiguous if one_stack else frozenset()
         self._rule_ids: dict[object, int] = {}
         self._letter_ids: dict[Letter, int] = {}
         self._windows: dict[int, tuple[Expr, int]] = {}
@@ -168,6 +181,8 @@ class _FrameBuilder(Builder):
         """Nothing; ``state`` leads by ``node`` to ``target``."""
         if isinstance(node, Literal):
             self._whole_literal(node.data, target, state)
+        elif isinstance(node, Call) and node.name in self._in_place:
+            super().wire(node, target, state)
         elif isinstance(node, Call):
             self._call_of(Letter(self._rule(node, False), None), target, state)
         elif isinstance(node, Counted):

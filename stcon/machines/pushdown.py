@@ -248,13 +248,19 @@ def compile_pushdown(
     rules: Rules,
     limits: Limits | Meter | None = None,
     depth: int = MAX_DEPTH,
+    one_stack: bool = False,
 ) -> Pushdown:
     """The pushdown of ``rules``; calls stay calls.
+
+    ``one_stack``: rules that would need a second stack (any key but the declared
+    ones) are written out in place, so that a device can follow; that may be far
+    more states.
 
     Raises LimitError over ``limits``.  Rules that call themselves before they read
     are found when they are met (ValueError; front ends remove that).
     """
     meter = Meter.of(limits)
     standard = standard_pushdown(rules.standard) if rules.standard else None
-    frames = build_frames(rules, meter, standard.frames if standard else None)
+    shared = standard.frames if standard else None
+    frames = build_frames(rules, meter, shared, one_stack)
     return Pushdown(frames, depth, standard)

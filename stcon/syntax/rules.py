@@ -141,12 +141,15 @@ class Rules:
     ``rules`` holds them too, under the same names.  Machines keep what they
     find out about them, so it is one object for all formats of a kind, and
     ``name`` tells which.
+    ``ambiguous``: rules that begin as other things at their places do; called, they
+    need a second stack for a while, and written out at each place none.
     """
 
     rules: Mapping[str, Expr]
     start: str
     standard: Rules | None = None
     name: tuple[str | int, ...] = ()
+    ambiguous: frozenset[str] = frozenset()
 
     @staticmethod
     def single(expr: Expr) -> Rules:

@@ -57,13 +57,13 @@ class Inside:
         first, last = ranks.first_token[nodes], ranks.last_token[nodes]
         starts = np.flatnonzero(np.append(True, first[1:] != last[:-1]))
         first, last = first[starts], last[np.append(starts[1:], len(nodes)) - 1]
+        row = np.zeros_like(self.row)
         if 2 * int((last - first).sum()) < len(ranks.order):
-            row = np.zeros_like(self.row)
             for low, high in zip(first.tolist(), last.tolist(), strict=True):
                 tokens = ranks.order[low:high]
                 row[tokens] = self.row[tokens]
             return row
-        row = self.row.copy()
+        np.copyto(row, self.row)
         gaps = zip(
             [0, *last.tolist()], [*first.tolist(), len(ranks.order)], strict=True
         )

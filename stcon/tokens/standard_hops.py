@@ -41,7 +41,7 @@ def stocked(machine: Pushdown, transducer: Transducer, fingerprint: str) -> None
     inside = transducer.inside
     state_at = np.zeros(0, np.int16) if inside is None else inside.state_at
     first = [state for state, hop in hops.items() if inside and hop is inside.hop]
-    whole = {"state_at": state_at, "inside": np.array(first, np.int32)}
+    whole: Arrays = {"state_at": state_at, "inside": np.array(first, np.int32)}
     cache.store(_KIND, key, _pack(hops) | whole)
 
 

@@ -90,7 +90,7 @@ class Writer:
         self._done: dict[Node, Expr] = {}
         self._names: dict[Node, str] = {}
         self._rules: dict[str, Expr] = {}
-        self._other_keys: dict[frozenset[str], Expr] = {}
+        self._other_keys: dict[frozenset[str], Call] = {}
         self._sizes = Sizes()
         self._uses = plan.uses()
         self._escapes = escapes
@@ -107,9 +107,10 @@ class Writer:
         self._write(root)
         expr = self._done[frozenset(root), 0]
         rules = {**self._rules, **standard.rules}
+        keys = frozenset(c.name for c in self._other_keys.values())
         if isinstance(expr, Call):
-            return Rules(rules, expr.name, standard)
-        return Rules({"start": expr, **rules}, "start", standard)
+            return Rules(rules, expr.name, standard, (), keys)
+        return Rules({"start": expr, **rules}, "start", standard, (), keys)
 
     @property
     def _has_values(self) -> bool:
