@@ -106,7 +106,7 @@ class Document:
         there is to it."""
         chain = [path]
         while self.index.is_alias(value):
-            self.report.saw("$ref", to_fragment((*path, "$ref")))
+            self.report.saw("$ref", (*path, "$ref"))
             path, target = self.index.resolve("$ref", value["$ref"], path, scope)
             if isinstance(target, bool):
                 return TRUE_LITERAL if target else FALSE_LITERAL
@@ -119,10 +119,10 @@ class Document:
         if key not in self._numbers:
             self._numbers[key] = self._new(path, value, scope)
         elif key != (path, scope):
-            original = self.schemas[self._numbers[key]].pointer
-            self.report.repeated(to_fragment(path), original)
+            original = self.schemas[self._numbers[key]].path
+            self.report.repeated(path, original)
             for place in annotation_places(path, value):
-                self.report.passed_over(to_fragment(place))
+                self.report.passed_over(place)
         return self._numbers[key]
 
     def _content(self, value: dict[str, Any]) -> Hashable:
@@ -203,9 +203,14 @@ class Place:
     keyword: str
 
     @property
+    def path(self) -> Path:
+        """The path of the keyword."""
+        return (*self.schema.path, self.keyword)
+
+    @property
     def pointer(self) -> str:
         """``#/.../keyword``"""
-        return to_fragment((*self.schema.path, self.keyword))
+        return to_fragment(self.path)
 
     @property
     def draft(self) -> int:
@@ -244,7 +249,7 @@ class Place:
         """The formula of something that cannot be enforced: an error where it
         matters, nothing when ``allow_unenforced`` names it."""
         if {self.keyword, name} & self.document.allowed:
-            self.document.report.left_out(self.pointer)
+            self.document.report.left_out(self.path)
             return TRUE
         return Unenforceable(self, reason, name or self.keyword)
 

@@ -22,6 +22,11 @@ def inner_step(number: int) -> int:
     return -1 - number
 
 
+def is_inner(path: Path) -> bool:
+    """Whether a path leads into a schema that is made for a keyword."""
+    return any(isinstance(step, int) and step < 0 for step in path)
+
+
 def from_fragment(fragment: str) -> tuple[str, ...]:
     """The reference tokens of a pointer given without its ``#``."""
     if not fragment:

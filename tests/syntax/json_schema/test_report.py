@@ -31,6 +31,7 @@ from stcon.syntax.json_schema import compile_schema
             "$ref type",
         ),
         ({"minContains": 1, "maxContains": 2, "type": "array"}, (), "type"),
+        ({"type": "array", "not": {"const": [1]}}, (), "const not type"),
         (
             {"minContains": 1, "maxContains": 2, "contains": {"const": 1}},
             (),

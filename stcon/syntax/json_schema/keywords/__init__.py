@@ -51,7 +51,7 @@ def _additional_items(value: Any, at: Place) -> Formula:
 
 def _read_by(is_read: bool, at: Place) -> Formula:
     if not is_read:
-        at.document.report.passed_over(at.pointer)
+        at.document.report.passed_over(at.path)
     return TRUE
 
 
@@ -111,7 +111,7 @@ def build(schema: Schema, document: Document) -> Parts:
         if row is None:
             _pass_over(at)
             continue
-        document.report.saw(keyword, at.pointer)
+        document.report.saw(keyword, at.path)
         formula = row.build(schema.value[keyword], at)
         if formula is not TRUE:
             for kind in row.kinds:
@@ -131,7 +131,7 @@ def _pass_over(at: Place) -> None:
         return
     if keyword == "$schema" and at.schema.path:
         _check_draft(at)
-    at.document.report.passed_over(at.pointer)
+    at.document.report.passed_over(at.path)
     if keyword in ANNOTATIONS or keyword.startswith("x-"):
         return
     if keyword == "nullable":

@@ -51,7 +51,7 @@ def format_(value: Any, at: Place) -> Formula:
         return Formatted(at, language_of(value), opposite=widest_of(value))
     if value in KNOWN:
         return at.refused(KNOWN[value], f"format:{value}")
-    at.document.report.passed_over(at.pointer)
+    at.document.report.passed_over(at.path)
     return TRUE
 
 
