@@ -195,4 +195,7 @@ def _rules(
     from stcon.syntax.json_schema import compile_schema
 
     compiled = compile_schema(schema, **json_options)
-    return compiled.rules, {"keywords": compiled.report}
+    notes: dict[str, Any] = {"keywords": compiled.report}
+    if json_options["key_order"] != "declared":
+        notes["key_order"] = json_options["key_order"]
+    return compiled.rules, notes

@@ -65,6 +65,8 @@ def test_keys_in_any_order() -> None:
         '{"c":1,"a":{}}'
     )
     assert not any_order.matches('{"c":1,"c":1,"a":{}}')
+    assert any_order.report()["key_order"] == "any"
+    assert "key_order" not in declared.report()
 
 
 @pytest.mark.parametrize("text", [None, 5, {"a": 1}, ["a"], memoryview(b"a")])

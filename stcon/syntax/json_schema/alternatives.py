@@ -19,7 +19,7 @@ from stcon.syntax.json_schema.constants import Constants
 from stcon.syntax.json_schema.document import Document, Unenforceable
 from stcon.syntax.json_schema.evaluate import Judge
 from stcon.syntax.json_schema.formula import Fact, Formula, TypeIn
-from stcon.syntax.json_schema.goals import NOTHING, Goal
+from stcon.syntax.json_schema.goals import ANYTHING, NOTHING, Goal
 from stcon.syntax.json_schema.numbers import NumberShape, merge_numbers
 from stcon.syntax.json_schema.object_shape import ObjectShape, merge_objects
 from stcon.syntax.json_schema.options import Options
@@ -33,6 +33,7 @@ MAX_ALTERNATIVES = 4096
 # Formulas looked at; about 6 microseconds each.
 MAX_STEPS = 800_000
 _MAX_LOOKAHEAD = 8
+_APART = "write alternatives that exclude each other by a const or a type"
 
 
 class Expander:
@@ -41,7 +42,8 @@ class Expander:
     def __init__(self, document: Document, options: Options | None = None) -> None:
         self.document = document
         self.options = options or Options()
-        self.judge = Judge(document, self.options.work)
+        self.judge = Judge(document, self.options.work, self._pointer)
+        self._at: Goal = ANYTHING
         self.signatures = Signatures(document)
         self._shapes: dict[tuple[frozenset[int], str], tuple[Shape, ...]] = {}
         self._empty: dict[frozenset[int], bool] = {}
@@ -60,7 +62,9 @@ class Expander:
         key = (frozenset(wanted), kind)
         if key not in self._shapes:
             self._blamed = None
+            outer, self._at = self._at, wanted
             self._shapes[key] = tuple(self._expand(wanted, kind))
+            self._at = outer
             if not self._shapes[key]:
                 self._blame_of[key] = self._blamed
         return self._shapes[key]
@@ -83,7 +87,13 @@ class Expander:
             branch = stack.pop()
             made += 1
             if made > MAX_ALTERNATIVES:
-                raise _too_many(self.document, wanted)
+                raise LimitError(
+                    f"{self._pointer()}: its anyOf, oneOf, if and not combine in more "
+                    f"than {MAX_ALTERNATIVES:,} ways",
+                    what="states",
+                    limit=MAX_ALTERNATIVES,
+                    hint=_APART,
+                )
             split = branch.split()
             if split is None:
                 shape = self.merge(branch)
@@ -149,12 +159,17 @@ class Expander:
         self.options.work(steps)
         if self._steps > MAX_STEPS:
             raise LimitError(
-                "the anyOf, oneOf, if and not of this schema combine in more than "
-                f"{MAX_STEPS:,} steps",
+                f"{self._pointer()}: anyOf, oneOf, if and not combine in more than "
+                f"{MAX_STEPS:,} steps in all, the last of them here",
                 what="states",
                 limit=MAX_STEPS,
-                hint="write alternatives that exclude each other by a const or a type",
+                hint=_APART,
             )
+
+    def _pointer(self) -> str:
+        """The pointer of the goal that is expanded."""
+        known = [literal for literal in self._at if abs(literal) > 1]
+        return self.document.schemas[abs(known[0])].pointer if known else "#"
 
     def blame(self, formula: Formula) -> None:
         """Notes what ended a branch, for the error when all branches end."""
@@ -175,14 +190,3 @@ class Expander:
         """How many constants a schema has, as far as is plain."""
         constants = self.signatures.constants(literal)
         return MAX_STEPS if constants is None else len(constants)
-
-
-def _too_many(document: Document, wanted: Goal) -> LimitError:
-    pointer = document.schemas[abs(wanted[0])].pointer
-    return LimitError(
-        f"{pointer}: its anyOf, oneOf and not combine in more than "
-        f"{MAX_ALTERNATIVES:,} ways",
-        what="states",
-        limit=MAX_ALTERNATIVES,
-        hint="write alternatives that exclude each other by a const or a type",
-    )

@@ -38,9 +38,14 @@ class Judge:
     """Evaluates formulas of one document."""
 
     def __init__(
-        self, document: Document, work: Callable[[int], None] = unmetered
+        self,
+        document: Document,
+        work: Callable[[int], None] = unmetered,
+        pointer: Callable[[], str] = lambda: "#",
     ) -> None:
+        """``work``: see Options; ``pointer``: the place to name in errors."""
         self._document = document
+        self._pointer = pointer
         self._work = work
         self._matches: dict[tuple[Expr, str], bool] = {}
         self._evaluated = 0
@@ -73,8 +78,8 @@ class Judge:
             self._work(_WORK_EVERY // 4)
         if self._evaluated > MAX_EVALUATED:
             raise LimitError(
-                f"the constants of this schema are tested in more than "
-                f"{MAX_EVALUATED:,} steps",
+                f"{self._pointer()}: the constants of the schema are tested in more "
+                f"than {MAX_EVALUATED:,} steps, the last of them here",
                 what="states",
                 limit=MAX_EVALUATED,
                 hint="drop what stands beside enum, const, null or boolean",
