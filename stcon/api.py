@@ -58,13 +58,11 @@ def constrain(
     ``tokenizers.Tokenizer`` (with ``eos_token_ids``) or a ``Vocabulary``.
     ``whitespace`` (``"compact"``, ``"bounded"``, ``"pretty"``, ``"free"``) and
     ``escapes`` (``"usual"``, ``"any"``, ``"canonical"``): how JSON may be written.
-    ``key_order``: ``"declared"``, or ``"any"`` for keys in any order (2**n states for
-    n keys).  ``max_sets``: most states of one object or array that must remember
-    which keys or items were written.
+    ``key_order``: ``"declared"``, or ``"any"`` (2**n states for n keys).
+    ``max_sets``: states of an object or array that remembers keys or items.
     ``allow_unenforced``: names of keywords that may stay without effect.
     ``limits``: bounds of the compile.  ``depth``: how deep a format that contains
-    itself may nest.  ``path``: ``"host"`` or ``"traced"``
-    instead of the one that suits the device (docs/design.md).
+    itself may nest.  ``path``: ``"host"`` or ``"traced"``; see docs/design.md.
 
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms
     for a form of a few fields and 248k tokens, once the vocabulary is known.
