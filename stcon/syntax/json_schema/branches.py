@@ -187,8 +187,8 @@ class Branch:
         items = [literal for literal, _ in pairs]
         self._learn()
         required = frozenset(self._known.required)
-        near = rivals([signature for _, signature in pairs], required)
-        self._expander.spend(sum(map(len, near)))
+        signatures = [signature for _, signature in pairs]
+        near = rivals(signatures, required, self._expander.spend)
         exclude = self._expander.exclude
         rival = [
             [n for n in places if not exclude(one, items[n], kind)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stcon.syntax.json_schema.demands import (
+    MOVES_PER_SET,
     Met,
     pair_texts,
     too_many_keys,
@@ -80,6 +81,8 @@ class _Machine:
         for pair in self._pairs:
             reached = set() if pair.is_required else set(levels[-1])
             meets = [met for _, met in self._texts_of[id(pair)]]
+            if len(meets) * len(levels[-1]) > MOVES_PER_SET * options.max_sets:
+                raise too_many_keys(self._shape, options)
             for count, met in levels[-1]:
                 if self._within(count + 1):
                     reached |= {(self._capped(count + 1), met | m) for m in meets}

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Met = frozenset[int]
 
+# Twelve keys in any order take six moves for each set of them.
+MOVES_PER_SET = 64
+
 
 def demanded_goals(shape: ObjectShape, expander: Expander) -> Iterator[Goal]:
     """The goals of values that are to meet demands, beside the plain ones."""

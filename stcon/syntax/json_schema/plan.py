@@ -44,12 +44,24 @@ class Plan:
     def parts(self, shape: Shape) -> Iterator[Goal]:
         """The goals of the values inside a shape."""
         if isinstance(shape, ArrayShape):
+            self._check_contains(shape)
             yield from array_parts(shape)
         elif isinstance(shape, ObjectShape):
             yield from shape.names.values()
             yield from (free.value for free in shape.free)
             if shape.some:
                 yield from demanded_goals(shape, self.expander)
+
+    def _check_contains(self, shape: ArrayShape) -> None:
+        """Nothing; raises LimitError where an item has too many ways to be
+        contained or not."""
+        options = self.expander.options
+        if 1 << len(shape.contains) > options.max_sets:
+            raise options.too_many_sets(
+                shape.contains[-1].place,
+                f"telling which of {len(shape.contains)} schemas an item satisfies",
+                "use contains less often for one array",
+            )
 
     def _reach(self) -> None:
         """Adds goals with a shape that needs reached goals only, until none is

@@ -9,7 +9,7 @@ table from tags to alternatives.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stcon.syntax.json_schema.constants import Among
@@ -191,11 +191,13 @@ def _of_constants(fact: Among, kind: str) -> Signature | None:
 
 
 def rivals(
-    signatures: list[Signature], required: frozenset[str | None]
+    signatures: list[Signature],
+    required: frozenset[str | None],
+    spend: Callable[[int], None],
 ) -> list[list[int]]:
     """Per alternative, the places of the others that its signature does not
     exclude where the keys ``required`` are there.  Linear where one key tells the
-    alternatives apart."""
+    alternatives apart; ``spend`` is told of the others before they are compared."""
     tags = _tags(signatures, required)
     places: dict[Hashable, list[int]] = {}
     untagged = [place for place, tag in enumerate(tags) if tag is None]
@@ -204,10 +206,11 @@ def rivals(
             places.setdefault(constant, []).append(place)
     out: list[list[int]] = []
     for place, (tag, one) in enumerate(zip(tags, signatures, strict=True)):
-        near: Iterable[int] = range(len(signatures))
+        near: Sequence[int] = range(len(signatures))
         if tag is not None:
             same = {other for constant in tag for other in places[constant]}
             near = sorted(same.union(untagged))
+        spend(len(near))
         out.append(
             [
                 n

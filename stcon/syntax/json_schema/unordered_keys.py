@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from stcon.syntax.json_schema.demands import (
+    MOVES_PER_SET,
     Met,
     pair_texts,
     too_many_keys,
@@ -121,6 +122,7 @@ class _Machine:
         start = _State()
         found: dict[_State, Moves] = {}
         todo = [start]
+        moves = 0
         while todo:
             state = todo.pop()
             if state in found:
@@ -128,6 +130,9 @@ class _Machine:
             if len(found) >= self._options.max_sets:
                 raise too_many_keys(self._shape, self._options)
             found[state] = list(self._moves(state))
+            moves += len(found[state])
+            if moves > MOVES_PER_SET * self._options.max_sets:
+                raise too_many_keys(self._shape, self._options)
             self._options.work(1 + len(found[state]) // 2)
             todo.extend(after for _, after in found[state])
         return found

@@ -47,6 +47,16 @@ def test_too_many_values(schema: dict[str, Any]) -> None:
         _shared(12),
         {"type": "null", "allOf": [_shared(14)]},
         {"type": "array", "items": {"enum": list(range(500))}, "uniqueItems": True},
+        {"allOf": [{"contains": {"const": n}} for n in range(40)]},
+        {
+            "not": {
+                "anyOf": [
+                    {"additionalProperties": {"multipleOf": n + 1}} for n in range(40)
+                ]
+            },
+            "properties": {"a": {}, "b": {}},
+            "type": "object",
+        },
     ],
 )
 def test_limits(schema: dict[str, Any]) -> None:
