@@ -41,7 +41,10 @@ def _refused(constraint: Constraint, data: bytes, at: int, state: int) -> str:
 
 
 def _unfinished(constraint: Constraint, data: bytes, state: int) -> str:
-    completion = _show(constraint.shortest(state))
+    try:
+        completion = _show(constraint.shortest(state))
+    except LimitError:
+        completion = "too long to be worked out"
     return (
         f"The text stops too early, at {_place(data, len(data))}: "
         f"expected {_expected(constraint, state)}.\n"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from stcon.constraints.constraint import Constraint, LogitsProcessor, State
 from stcon.constraints.storage import write
 from stcon.constraints.unfinishable import unfinishable
-from stcon.errors import VocabularyError
+from stcon.errors import LimitError, VocabularyError
 from stcon.machines.dfa import DEAD
 from stcon.machines.frames import Window
 from stcon.machines.pushdown import Cell, Pushdown
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from stcon.tokens.vocabulary import Vocabulary
 
 END = -1
+
+_LONGEST_FORCED = 4096  # bytes; 25 µs each
 
 
 class PushdownConstraint(Constraint):
@@ -124,11 +126,17 @@ class PushdownConstraint(Constraint):
         return self.machine.live(state) if isinstance(state, frozenset) else ()
 
     def forced(self, state: State) -> bytes:
-        """The text that every valid continuation of ``state`` starts with."""
+        """The text that every valid continuation of ``state`` starts with; of a
+        long one the first 4,096 bytes, or those before it nests too deep."""
         out = bytearray()
         while len(live := self.live(state)) == 1 and not self.is_complete(state):
             out += bytes(live)
-            state = self.read(state, bytes(live))
+            if len(out) == _LONGEST_FORCED:
+                break
+            try:
+                state = self.read(state, bytes(live))
+            except LimitError:
+                break
         return bytes(out)
 
     def shortest(self, state: State) -> bytes:

@@ -70,7 +70,7 @@ def _stuck(
             continue
         reached.add(at)
         stuck = not can[at] or any(
-            _is_stuck_inside(frames, place, occurring, single, can)
+            _is_stuck_inside(frames, place, occurring, single)
             for place in frames.texts.get(at, ())
         )
         todo += _after(frames, at, occurring, None)
@@ -106,13 +106,9 @@ def _literal(frames: Frames, place: int) -> int:
     return sum(1 << b for b in set(frames.text[place : end + 1]))
 
 
-def _is_stuck_inside(
-    frames: Frames, place: int, occurring: int, single: int, can: list[bool]
-) -> bool:
+def _is_stuck_inside(frames: Frames, place: int, occurring: int, single: int) -> bool:
     """Whether a literal can be begun and not be finished."""
     end = frames.last.index(1, place)
-    if not can[frames.goal[place]]:
-        return True
     for at in range(place, end):
         if not occurring >> frames.text[at] & 1:
             return False

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from stcon.constraints.constraint import Constraint, State
-from stcon.errors import HistoryError
+from stcon.errors import HistoryError, LimitError
 from stcon.machines.dfa import DEAD
 
 WIDTH = 4
@@ -185,7 +185,10 @@ class Runs:
     def _wanted(self, state: State) -> str:
         if self._constraint.is_complete(state):
             return "the output may end there"
-        shortest = self._constraint.shortest(state).decode("utf-8", "replace")
+        try:
+            shortest = self._constraint.shortest(state).decode("utf-8", "replace")
+        except LimitError:
+            return "every right continuation is very long"
         return f"a right continuation would be {shortest[:60]!r}"
 
     def _add(self, run: Run) -> None:

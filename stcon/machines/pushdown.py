@@ -205,8 +205,19 @@ class Pushdown:
         return Shortest(self.state)
 
     def shortest(self, config: Config) -> bytes:
-        """A shortest text that completes the output from ``config``."""
-        return min((self._finish(cell) for cell in config), key=lambda t: (len(t), t))
+        """A shortest text that completes the output from ``config``.
+
+        Raises LimitError when every such text is too long to be worked out.
+        """
+        texts: list[bytes] = []
+        for cell in config:
+            try:
+                texts.append(self._finish(cell))
+            except LimitError as error:
+                too_long = error
+        if not texts:
+            raise too_long
+        return min(texts, key=lambda text: (len(text), text))
 
     def _finish(self, cell: Cell | None) -> bytes:
         out = b""

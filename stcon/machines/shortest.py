@@ -1,15 +1,17 @@
 """Shortest texts from the states of a pushdown to the end of their rules.
 
 Knuth's generalisation of Dijkstra's algorithm (1977) over pairs of a frame state
-and a number of ticks still to come: pairs are settled in order of length; one is
-settled by what is read before a settled pair, or by a call whose rule and return
-pair are both settled.  Linear in edges × ticks, so it is worked out when first
-asked for; a format whose shortest text is beyond reach is a LimitError.
+and a number of ticks still to come: pairs are settled in order of length, only as
+far as what is asked for.  A pair is settled by what is read before a settled pair,
+or by a call whose rule and return pair are both settled.  A text that is too long
+to be written, or to be found, is a LimitError.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
+import threading
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
@@ -23,30 +25,43 @@ if TYPE_CHECKING:
 
 Pair = tuple[int, int]
 Cost = tuple[int, int]
-"""(bytes, ticks), or (ticks, bytes) where ticks are to be few."""
+"""(bytes, ticks)."""
 
-_MAX_PAIRS = 1 << 20
+_MAX_PAIRS = 1 << 17
+"""Pairs settled with ticks to come; 15 µs each."""
+_LONGEST = 1 << 20
 _ENOUGH = 1
-"""Ticks after which a standard rule repeats itself: each costs the same."""
+"""Ticks after which a standard rule repeats itself: each costs a byte."""
+
+
+class _Edge(NamedTuple):
+    """How a text goes on from ``state``: bytes, a letter, a tick, or nothing."""
+
+    state: int
+    data: bytes
+    letter: int | None
+    tick: int
+    to: int
 
 
 class _Way(NamedTuple):
-    """How the text goes on: bytes, or a rule with its ticks; a tick or none."""
+    """An edge and the pair it leads to."""
 
-    data: bytes
-    rule: Pair | None
-    tick: int
+    edge: _Edge
     to: Pair
 
 
 class Shortest:
-    """The shortest texts of the states of one machine."""
+    """The shortest texts of the states of one machine.
+
+    Safe among threads.
+    """
 
     def __init__(
         self, states: States, repeats: bool = False, few_ticks: bool = False
     ) -> None:
-        """``repeats``: whether these are the standard rules.  ``few_ticks``: the
-        fewest ticks go before the fewest bytes."""
+        """``repeats``: whether these are the standard rules.  ``few_ticks``: only
+        ways of the fewest ticks are taken."""
         self._states = states
         self._frames = states.frames
         self._repeats = repeats
@@ -54,9 +69,18 @@ class Shortest:
         self.standard = Shortest(states.standard, True) if states.standard else None
         self._cost: dict[Pair, Cost] = {}
         self._way: dict[Pair, _Way] = {}
-        self._most = [0] * len(self._frames.skips)
-        self._find_most()
-        self._settle()
+        self._ticks_at: dict[int, list[int]] = {}
+        self._left = _MAX_PAIRS
+        self._lock = threading.RLock()
+        self._most = self._find_most()
+        self._into, self._letters_at = self._find_edges()
+        self._heads: dict[int, int] = {}
+        self._heap: list[tuple[Cost, Pair, _Way]] = []
+        for final in (FINAL, COUNTED_FINAL):
+            edge = _Edge(final, b"", None, 0, final)
+            self._heap.append(((0, 0), (final, 0), _Way(edge, (final, 0))))
+        while repeats and self._settle(math.inf):
+            pass  # few, and a text of many ticks goes through all
 
     @cached_property
     def _fewest(self) -> Shortest:
@@ -64,7 +88,7 @@ class Shortest:
 
     def text(self, state: int, window: Window | None) -> bytes:
         """A shortest text to the end of the rule of ``state`` within ``window``; if
-        that would take too many ticks, one of the fewest ticks.
+        that would take too many ticks, a shortest of those with the fewest.
 
         Raises LimitError when it is too long to be found.
         """
@@ -72,113 +96,192 @@ class Shortest:
             assert self.standard is not None
             return self.standard.text(state, window)
         least, most = window or (0, 0)
-        if least > _MAX_PAIRS:
+        if least > _LONGEST:
             self._too_long()
-        options = []
-        for member in self._states.node(state).subset:
-            head, at = b"", member
-            if member < 0:
-                place = -1 - member
-                head, at = self._literal(place), self._frames.goal[place]
-            cost = self._cost.get((at, self._clamped(least)))
-            if cost is not None:
-                length, ticks = cost[::-1] if self._few_ticks else cost
-                options.append((len(head) + length, head, at, ticks))
+        with self._lock:
+            options = self._options(self._states.node(state).subset, least)
         if not options:
             self._too_long()
         if self._few_ticks:
-            options.sort(key=lambda option: option[3])
-            _, head, at, ticks = options[0]
+            ticks, length, head, at = min((o[3], *o[:3]) for o in options)
         else:
-            _, head, at, ticks = min(options)
-            if window is not None and ticks + least - self._clamped(least) > most:
+            length, head, at, ticks = min(options)
+            if window is not None and ticks > most:
                 return self._fewest.text(state, window)
+        if length > _LONGEST:
+            self._too_long()
         return head + self._walk((at, least))
 
+    def _options(
+        self, subset: tuple[int, ...], least: int
+    ) -> list[tuple[int, bytes, int, int]]:
+        """(length, literal read first, state after it, ticks) of the members of a
+        state, the best among them."""
+        heads = [(b"", s) if s >= 0 else self._rest(-1 - s) for s in subset]
+        shortest = min((len(head) for head, _ in heads), default=0)
+        while True:
+            found = []
+            for head, at in heads:
+                known = self._known((at, least))
+                if known is not None:
+                    found.append((len(head) + known[0], head, at, known[1]))
+            best = min(found)[0] if found else math.inf
+            if len(found) == len(heads) or not self._settle(best - shortest):
+                return found
+
+    def _rest(self, place: int) -> tuple[bytes, int]:
+        """What is left of a literal, and the state after it."""
+        return self._literal(place), self._frames.goal[place]
+
     def length(self, rule: int, ticks: int) -> int | None:
-        """The length of the shortest text of a rule; None while unknown."""
-        known = self._cost.get((self._frames.entries[rule], self._clamped(ticks)))
+        """The length of the shortest text of a rule of at least ``ticks``."""
+        entry = (self._frames.entries[rule], ticks)
+        with self._lock:
+            while (known := self._known(entry)) is None:
+                if not self._settle(math.inf):
+                    return None
+        return known[0]
+
+    def _known(self, pair: Pair) -> Cost | None:
+        """The cost of a pair, if it is settled."""
+        state, ticks = pair
+        kept = self._clamped(ticks)
+        known = self._cost.get((state, kept))
         if known is None:
             return None
-        return known[self._few_ticks] + ticks - self._clamped(ticks)
+        return known[0] + ticks - kept, known[1] + ticks - kept
 
     def _clamped(self, ticks: int) -> int:
         """Ticks as far as they are told apart."""
         return min(ticks, _ENOUGH) if self._repeats else ticks
 
-    def _find_most(self) -> None:
+    def _find_most(self) -> list[int]:
         """The most ticks that any window asks of each state."""
+        most = [0] * len(self._frames.skips)
+        asked: dict[int, int] = {}
         for letter in self._frames.letters:
-            rule, window = letter.rule, letter.window
-            if rule >= 0 and window is not None and self._frames.entries[rule] >= 0:
-                least = self._clamped(window[0])
-                for state in within(self._frames, self._frames.entries[rule]):
-                    self._most[state] = max(self._most[state], least)
+            if letter.rule >= 0 and letter.window is not None:
+                entry, least = self._frames.entries[letter.rule], letter.window[0]
+                asked[entry] = max(asked.get(entry, 0), least)
+        for entry, least in asked.items():
+            for state in within(self._frames, entry) if entry >= 0 and least else ():
+                most[state] = max(most[state], least)
         if self._repeats:
             for state in self._frames.need:
-                self._most[state] = max(self._most[state], _ENOUGH)
+                most[state] = _ENOUGH
+        return most
 
-    def _settle(self) -> None:
-        if sum(self._most) > _MAX_PAIRS:
-            self._too_long()
-        before: dict[Pair, list[tuple[Pair, _Way]]] = {}
-        waiting: dict[Pair, list[tuple[Pair, _Way]]] = {}
-        for pair, way in self._ways():
-            before.setdefault(way.to, []).append((pair, way))
-            if way.rule is not None and way.rule[0] >= 0:
-                waiting.setdefault(way.rule, []).append((pair, way))
-        heap: list[tuple[Cost, Pair, _Way]] = [
-            ((0, 0), (final, 0), _Way(b"", None, 0, (final, 0)))
-            for final in (FINAL, COUNTED_FINAL)
-        ]
-        while heap:
-            cost, pair, way = heapq.heappop(heap)
-            if pair in self._cost:
-                continue
-            self._cost[pair], self._way[pair] = cost, way
-            for above, found in (*before.get(pair, ()), *waiting.get(pair, ())):
-                price = self._price(found)
-                if price is not None and above not in self._cost:
-                    heapq.heappush(heap, (price, above, found))
+    def _find_edges(self) -> tuple[list[list[_Edge]], dict[Pair, list[int]]]:
+        """Per state the edges into it; per pair the letters that call it."""
+        into: list[list[_Edge]] = [[] for _ in self._frames.skips]
+        called: set[int] = set()
+        for state in range(len(into)):
+            for edge in self._edges_of(state):
+                into[edge.to].append(edge)
+                if edge.letter is not None:
+                    called.add(edge.letter)
+        letters_at: dict[Pair, list[int]] = {}
+        for number in sorted(called):
+            letter = self._frames.letters[number]
+            if letter.rule >= 0:
+                least = letter.window[0] if letter.window else 0
+                entry = (self._frames.entries[letter.rule], least)
+                letters_at.setdefault(entry, []).append(number)
+        return into, letters_at
 
-    def _price(self, way: _Way) -> Cost | None:
-        """What a way costs; None while something in it is not settled."""
-        rest = self._cost.get(way.to)
-        head: int | None = len(way.data)
-        if way.rule is not None and way.rule[0] < 0:
-            assert self.standard is not None
-            head = self.standard.length(-1 - way.rule[0], way.rule[1])
-        elif way.rule is not None:
-            known = self._cost.get(way.rule)
-            head = None if known is None else known[self._few_ticks]
-        if rest is None or head is None:
-            return None
-        if self._few_ticks:
-            return rest[0] + way.tick, rest[1] + head
-        return rest[0] + head, rest[1] + way.tick
-
-    def _ways(self) -> Iterator[tuple[Pair, _Way]]:
-        for state, most in enumerate(self._most):
-            for ticks in range(most + 1):
-                for way in self._ways_of(state, ticks):
-                    yield (state, ticks), way
-
-    def _ways_of(self, state: int, ticks: int) -> Iterator[_Way]:
+    def _edges_of(self, state: int) -> Iterator[_Edge]:
         frames = self._frames
         for to in frames.skips[state]:
-            yield _Way(b"", None, 0, (to, ticks))
+            yield _Edge(state, b"", None, 0, to)
         for mask, to in frames.moves[state]:
             first = bytes([(mask & -mask).bit_length() - 1])
-            yield _Way(first, None, 0, (to, ticks))
+            yield _Edge(state, first, None, 0, to)
         for place in frames.texts.get(state, ()):
-            yield _Way(self._literal(place), None, 0, (frames.goal[place], ticks))
+            yield _Edge(state, self._literal(place), None, 0, frames.goal[place])
         for to in frames.ticks.get(state, ()):
-            yield _Way(b"", None, 1, (to, max(ticks - 1, 0)))
+            yield _Edge(state, b"", None, 1, to)
         for number, to in frames.calls.get(state, ()):
-            letter = frames.letters[number]
+            yield _Edge(state, b"", number, 0, to)
+
+    def _settle(self, below: float) -> bool:
+        """Whether one more pair, shorter than ``below``, could be settled."""
+        heap = self._heap
+        while heap and heap[0][1] in self._cost:
+            heapq.heappop(heap)
+        if not heap or heap[0][0][0] >= below:
+            return False
+        cost, pair, way = heapq.heappop(heap)
+        state, ticks = pair
+        if ticks > 0:
+            self._left -= 1
+            if self._left < 0:
+                self._left = 0
+                self._too_long()
+        self._cost[pair], self._way[pair] = cost, way
+        self._ticks_at.setdefault(state, []).append(ticks)
+        for edge in self._into[state]:
+            self._push(edge, ticks)
+        for number in self._letters_at.get(pair, ()):
+            self._open(number, cost)
+        return True
+
+    def _open(self, number: int, cost: Cost) -> None:
+        """Nothing; the letter of this number may be called from now on."""
+        letter = self._frames.letters[number]
+        length: int | None = cost[0]
+        if letter.window is not None and cost[1] > letter.window[1]:
+            length = self._fewest.length(letter.rule, letter.window[0])
+        if length is None:
+            return
+        self._heads[number] = length
+        for edge in self._calls_of[number]:
+            for ticks in self._ticks_at.get(edge.to, ()):
+                self._push(edge, ticks)
+
+    @cached_property
+    def _calls_of(self) -> dict[int, list[_Edge]]:
+        """Per letter the edges that call it."""
+        calls: dict[int, list[_Edge]] = {}
+        for edges in self._into:
+            for edge in edges:
+                if edge.letter is not None:
+                    calls.setdefault(edge.letter, []).append(edge)
+        return calls
+
+    def _push(self, edge: _Edge, ticks: int) -> None:
+        """Nothing; ``edge`` leads to a settled pair of ``ticks``."""
+        head = len(edge.data) if edge.letter is None else self._head(edge.letter)
+        if head is None:
+            return
+        length, taken = self._cost[edge.to, ticks]
+        cost = length + head, taken + edge.tick
+        before = ticks + edge.tick
+        wanted = (before, 0) if edge.tick and ticks == 0 else (before,)
+        for number in wanted:
+            pair = (edge.state, number)
+            if number <= self._most[edge.state] and pair not in self._cost:
+                if self._few_ticks and cost[1] > self._need(pair):
+                    continue
+                heapq.heappush(self._heap, (cost, pair, _Way(edge, (edge.to, ticks))))
+
+    def _need(self, pair: Pair) -> int:
+        """The fewest ticks from a pair on; where ticks are asked for, every number
+        from the need of the state on can be met."""
+        return max(self._frames.need.get(pair[0], 0), pair[1])
+
+    def _head(self, number: int) -> int | None:
+        """The length of the text of a letter; None while unknown."""
+        letter = self._frames.letters[number]
+        if letter.rule >= 0:
+            return self._heads.get(number)
+        known = self._heads.get(number)
+        if known is None:
+            assert self.standard is not None
             least = letter.window[0] if letter.window else 0
-            entry = frames.entries[letter.rule] if letter.rule >= 0 else letter.rule
-            yield _Way(b"", (entry, least), 0, (to, ticks))
+            known = self.standard.length(-1 - letter.rule, least)
+            if known is not None:
+                self._heads[number] = known
+        return known
 
     def _literal(self, place: int) -> bytes:
         frames = self._frames
@@ -192,26 +295,34 @@ class Shortest:
             state, ticks = todo.pop()
             if state in (FINAL, COUNTED_FINAL):
                 continue
-            way = self._way[state, self._clamped(ticks)]
-            out += way.data
-            todo.append((way.to[0], max(ticks - way.tick, 0)))
-            if way.rule is not None and way.rule[0] < 0:
-                out += self._standard_text(way.rule)
-            elif way.rule is not None:
-                todo.append(way.rule)
+            edge = self._way[state, self._clamped(ticks)].edge
+            out += edge.data
+            todo.append((edge.to, max(ticks - edge.tick, 0)))
+            if edge.letter is not None:
+                todo += self._called(edge.letter, out)
         return bytes(out)
 
-    def _standard_text(self, rule: Pair) -> bytes:
-        assert self.standard is not None
-        standard = self.standard
-        if rule[1] > _MAX_PAIRS:
-            self._too_long()
-        return standard._walk((standard._frames.entries[-1 - rule[0]], rule[1]))
+    def _called(self, number: int, out: bytearray) -> list[Pair]:
+        """The pair from which the text of a letter goes on, or none: then it has
+        been added to ``out``."""
+        letter = self._frames.letters[number]
+        least, most = letter.window or (0, math.inf)
+        if letter.rule < 0:
+            assert self.standard is not None
+            standard = self.standard
+            entry = standard._frames.entries[-1 - letter.rule]
+            out += standard._walk((entry, least))
+            return []
+        pair = (self._frames.entries[letter.rule], least)
+        if self._cost[pair][1] > most:
+            out += self._fewest._walk(pair)
+            return []
+        return [pair]
 
     def _too_long(self) -> NoReturn:
         raise LimitError(
             "the shortest output is too long to be worked out",
             what="bytes",
-            limit=_MAX_PAIRS,
+            limit=_LONGEST,
             hint="lower minLength and minItems",
         )

@@ -139,3 +139,32 @@ def test_random_items(item: r.Expr, least: int, more: int | None) -> None:
         if config := machine.run(machine.start, text):
             assert dfa.run(text), (text, "the pushdown goes where nothing ends")
             assert machine.is_complete(machine.run(config, machine.shortest(config)))
+
+
+def test_the_shortest_text_keeps_to_the_window_of_a_call() -> None:
+    wide = r.union(r.concat(*[r.TICK, A] * 3), r.concat(r.TICK, r.literal("bbbbbb")))
+    rules = {"s": r.union(C, r.concat(A, S, T)), "t": r.counted(wide, 0, 2, C)}
+    machine = compile_pushdown(r.Rules(rules, "s"))
+    assert machine.shortest(machine.run(machine.start, b"ac")) == b"bbbbbbc"
+    assert machine.shortest(machine.run(machine.start, b"aa")) == b"c" + b"bbbbbbc" * 2
+
+
+def test_a_long_text_beside_a_short_one() -> None:
+    lists = (r.counted(LIST, least, 2**40, B) for least in (1, 2**39))
+    rules = {"s": r.union(*(r.concat(A, x) for x in lists)), "t": B}
+    machine = compile_pushdown(r.Rules(rules, "s"))
+    assert machine.shortest(machine.run(machine.start, b"ab")) == b"b"
+    with pytest.raises(LimitError, match="too long"):
+        rules = {"s": r.concat(A, r.counted(LIST, 2**39, None, B)), "t": B}
+        far = compile_pushdown(r.Rules(rules, "s"))
+        far.shortest(far.start)
+
+
+def test_a_text_that_doubles_with_each_rule_is_not_written() -> None:
+    rules: dict[str, r.Expr] = {
+        f"r{n}": r.concat(A, r.Call(f"r{n + 1}"), r.Call(f"r{n + 1}"))
+        for n in range(60)
+    }
+    machine = compile_pushdown(r.Rules({**rules, "r60": B}, "r0"))
+    with pytest.raises(LimitError, match="too long"):
+        machine.shortest(machine.start)
