@@ -10,7 +10,7 @@ from stcon.constraints.constraint import Constraint
 from stcon.constraints.dfa import DfaConstraint
 from stcon.constraints.pushdown import PushdownConstraint
 from stcon.constraints.storage import read
-from stcon.decode.processor import bind, check_path
+from stcon.decode.processor import bind, check_path, on_gpu
 from stcon.errors import ConstraintFileError, RegexError, SchemaError
 from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD, Dfa
@@ -106,7 +106,7 @@ def _make(
     notes: dict[str, Any],
 ) -> Constraint | None:
     """The constraint of ``rules``; None when they accept nothing."""
-    if calls_itself(rules) or (path != "traced" and _is_large(rules)):
+    if calls_itself(rules) or not _suits_dfa(rules, path):
         machine = compile_pushdown(rules, meter, depth)
         if machine.start_state == DEAD:
             return None
@@ -118,9 +118,11 @@ def _make(
     return DfaConstraint.of(dfa, vocabulary, bind(path), meter, notes)
 
 
-def _is_large(rules: Rules) -> bool:
-    """Whether a finite automaton would take long to compile, or much memory."""
-    return Sizes(rules.rules).of(rules.rules[rules.start]) > _LARGEST_DFA
+def _suits_dfa(rules: Rules, path: str | None) -> bool:
+    """Whether a finite automaton is compiled soon and small, or is the only machine
+    that runs on the device."""
+    is_small = Sizes(rules.rules).of(rules.rules[rules.start]) <= _LARGEST_DFA
+    return is_small or path == "traced" or on_gpu(path)
 
 
 def load(

@@ -14,7 +14,7 @@ from stcon.bench.timing import quiet, ratio, rotated, summary, timed
 from stcon.bench.tokenizer import Tokens
 
 _MS = 1e6
-_STAGES = ("rules", "automaton", "token classes", "first mask")
+_STAGES = ("rules", "machine", "first mask")
 
 
 def measure(
@@ -85,8 +85,8 @@ def _result(
         have["stcon_ratio"] = ratio(engines["stcon"], have) if name != "stcon" else None
     if "stcon" not in refused:
         constraint = stcon.compile(case.schema)
-        engines["stcon"]["states"] = constraint.dfa.states
-        engines["stcon"]["token_classes"] = constraint.table.shape[1]
+        engines["stcon"]["states"] = constraint.report()["states"]
+        engines["stcon"]["kind"] = constraint.kind
         engines["stcon"]["stages"] = {
             stage: summary(times, _MS) for stage, times in stages.items()
         }
@@ -120,7 +120,7 @@ def _p50(row: dict[str, Any], engine: str) -> float | None:
 def report(result: dict[str, Any]) -> str:
     """The result as a table."""
     head = ["schema", "engine", "states", "ms p50", "least", "most"]
-    head += ["rules", "automaton", "classes", "mask", "ratio"]
+    head += ["rules", "machine", "mask", "ratio"]
     rows: list[list[Cell]] = []
     notes = []
     for schema in result["schemas"]:

@@ -21,7 +21,7 @@ from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Cell, Progress, table
 from stcon.bench.timing import quiet, ratio, rotated, summary
 from stcon.bench.tokenizer import Tokens
-from stcon.constraints.dfa import DfaConstraint
+from stcon.constraints.constraint import Constraint, State
 
 _US = 1e3
 _PROMPT = 500
@@ -111,13 +111,13 @@ def measure(
 def _job(tokens: Tokens, stcon: StconEngine, case: Case) -> _Job:
     constraint = stcon.compile(case.schema)
     histories = [tokens.encode(text) for text in case.texts()]
-    met: set[int] = set()
+    met: set[State] = set()
     is_first = [_first_visits(constraint, history, met) for history in histories]
-    return _Job(case, histories, is_first, constraint.dfa.states)
+    return _Job(case, histories, is_first, constraint.report()["states"])
 
 
 def _first_visits(
-    constraint: DfaConstraint, history: list[int], met: set[int]
+    constraint: Constraint, history: list[int], met: set[State]
 ) -> list[bool]:
     """Which steps of ``history`` come to a state not in ``met``, which grows."""
     state = constraint.start

@@ -20,6 +20,9 @@ from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Cell, Progress, table
 from stcon.bench.timing import timed
 from stcon.bench.tokenizer import Tokens
+from stcon.constraints.constraint import Constraint
+from stcon.constraints.dfa import DfaConstraint
+from stcon.constraints.pushdown import PushdownConstraint
 from stcon.cpu.rows import shared_rows
 
 _BATCH = 16
@@ -46,7 +49,7 @@ def measure(
             except Refused as error:
                 engines[engine.name] = {"refused": error.message}
         if "refused" not in engines[stcon.name]:
-            engines[stcon.name] |= _tables(stcon, case, tokens)
+            engines[stcon.name] |= _tables(stcon, case, histories, tokens)
         rows.append({"name": case.name, "engines": engines})
     rows_limit = shared_rows().limit
     shared = {"vocabulary": tokens.vocabulary.nbytes, "row_cache_limit": rows_limit}
@@ -57,6 +60,8 @@ def _measure_engine(
     engine: Engine, case: Case, histories: list[list[int]], rounds: int
 ) -> dict[str, Any]:
     nanoseconds, grammar = timed(lambda: engine.compile(case.schema))
+    for history in histories:  # some tables are made while decoding
+        engine.first_wrong(grammar, history)
     told = engine.grammar_bytes(grammar)
     if told is not None and not isinstance(engine, StconEngine):
         return {"told": told, "resident": None}
@@ -82,15 +87,34 @@ def _resident(
     return max(grown, 0) / len(kept)
 
 
-def _tables(stcon: StconEngine, case: Case, tokens: Tokens) -> dict[str, Any]:
+def _tables(
+    stcon: StconEngine, case: Case, histories: list[list[int]], tokens: Tokens
+) -> dict[str, Any]:
     constraint = stcon.compile(case.schema)
+    for history in histories:
+        stcon.first_wrong(constraint, history)
+    states = stcon.dfa_states(case.schema)
     return {
-        "states": constraint.dfa.states,
-        "token_classes": constraint.table.shape[1],
-        "automaton": constraint.dfa.nbytes,
-        "table": constraint.table.nbytes,
-        "class_map": constraint.class_of.nbytes,
-        "full_token_table": 3 * constraint.dfa.states * tokens.vocabulary.size,
+        "kind": constraint.kind,
+        "states": states,
+        **_parts(constraint),
+        "full_token_table": 3 * states * tokens.vocabulary.size,
+    }
+
+
+def _parts(constraint: Constraint) -> dict[str, int]:
+    if isinstance(constraint, DfaConstraint):
+        return {
+            "automaton": constraint.dfa.nbytes,
+            "table": constraint.table.nbytes,
+            "class_map": constraint.class_of.nbytes,
+        }
+    assert isinstance(constraint, PushdownConstraint)
+    automaton = constraint.machine.nbytes
+    return {
+        "automaton": automaton,
+        "table": constraint.nbytes - automaton,
+        "class_map": 0,
     }
 
 
@@ -117,7 +141,9 @@ def _legend(result: dict[str, Any]) -> list[str]:
     return [
         "MB a grammar. total: as the engine tells it. resident: growth of the resident",
         f"memory over up to {_BATCH} grammars walked over their instances, each.",
-        "full table: 3 bytes for each state and token, what a plain token table needs.",
+        "table: of a finite automaton the token table; of a pushdown what its",
+        "transducer has worked out for these instances. states: of the minimal finite",
+        "automaton. full table: 3 bytes for each of them and each token.",
         f"Shared by all grammars: vocabulary {shared['vocabulary'] / 1e6:.1f} MB; rows "
         f"kept for the CPU backend, at most {shared['row_cache_limit'] / 1e6:.1f} MB.",
     ]

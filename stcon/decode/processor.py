@@ -46,7 +46,7 @@ def make_processor(constraint: Constraint, path: str | None = None) -> LogitsPro
     check_path(path)
     if path == "traced" and not isinstance(constraint, DfaConstraint):
         raise ValueError(f"a {constraint.kind} constraint has only the host path")
-    if isinstance(constraint, DfaConstraint) and (path == "traced" or _on_gpu(path)):
+    if isinstance(constraint, DfaConstraint) and (path == "traced" or on_gpu(path)):
         return TracedProcessor(constraint)
     return HostProcessor(constraint)
 
@@ -57,8 +57,9 @@ def check_path(path: str | None) -> None:
         raise ValueError(f"path is 'host' or 'traced', not {path!r}")
 
 
-def _on_gpu(path: str | None) -> bool:
-    """Whether no path was asked for and mlx computes on a GPU."""
+def on_gpu(path: str | None) -> bool:
+    """Whether no path was asked for and mlx computes on a GPU, so that the traced
+    path is the better one."""
     import mlx.core as mx
 
     return path is None and bool(mx.default_device() == mx.gpu)
