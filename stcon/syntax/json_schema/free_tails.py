@@ -18,7 +18,7 @@ from stcon.syntax.json_schema.demands import (
     witness_texts,
 )
 from stcon.syntax.json_schema.object_shape import ObjectShape
-from stcon.syntax.rules import EMPTY, Expr, concat, repeat, star, union
+from stcon.syntax.rules import EMPTY, TICK, Expr, concat, counted, star, union
 
 if TYPE_CHECKING:
     from stcon.syntax.json_schema.writer import Writer
@@ -94,8 +94,8 @@ class FreeTail:
 
     def pairs(self, before: Expr) -> Expr:
         """One pair or more; ``before`` stands before the first."""
-        for count in range(self._cap, 0, -1):
-            for keys in subsets(self._keys) if self._keys else ():
+        for count in range(self._cap, 0, -1) if self._keys else ():
+            for keys in subsets(self._keys):
                 self._after[count, keys] = self._rest(count, keys)
         return self._more(0, self._keys, before)
 
@@ -131,10 +131,16 @@ class FreeTail:
         """What may follow where only the value of the last pair is left to do."""
         need = self._need - count
         room = None if self._room is None else self._room - count
-        again = concat(self._comma, self._free)
         if not self._value:
-            return repeat(again, max(0, need), room)
+            return self._several(max(0, need), room)
         if room == 0:
             return EMPTY
-        between = repeat(again, max(0, need - 1), None if room is None else room - 1)
+        left = None if room is None else room - 1
+        between = self._several(max(0, need - 1), left)
         return concat(between, self._comma, self._witnesses.of(self._value))
+
+    def _several(self, least: int, most: int | None) -> Expr:
+        """From ``least`` to ``most`` pairs, a comma before each."""
+        if least == 0 and most is None:
+            return star(concat(self._comma, self._free))
+        return counted(star(concat(self._comma, TICK, self._free)), least, most)

@@ -11,6 +11,7 @@ from stcon.errors import LimitError, SchemaError
 from stcon.syntax.json_schema import compile_schema
 from stcon.syntax.json_schema.load import MAX_VALUES, load
 from stcon.syntax.rules import Expr, Not, Repeat
+from tests.syntax.json_schema.world import matcher
 
 
 def _shared(levels: int) -> dict[str, Any]:
@@ -154,3 +155,11 @@ def test_work_is_told_of_every_step() -> None:
         left = 60
         with pytest.raises(_Stop):
             compile_schema(schema, key_order=order, work=work)
+
+
+@pytest.mark.parametrize("most", [10**6, 2**64])
+def test_any_number_of_keys(most: int) -> None:
+    closed = {"maxProperties": most, "additionalProperties": {"type": "null"}}
+    matches = matcher(compile_schema({"type": "object", **closed}).rules)
+    pairs = [b'"k%d":null' % n for n in range(50)]
+    assert matches(b"{}") and matches(b"{" + b",".join(pairs) + b"}")
