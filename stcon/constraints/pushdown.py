@@ -85,11 +85,12 @@ class PushdownConstraint(Constraint):
         return row
 
     def row_key(self, state: State) -> Hashable:
-        """What the row of ``state`` depends on: the symbols its tokens pop, and
-        their windows as far as a token can tell."""
+        """What the row of ``state`` depends on: the tokens of its hops, and the
+        windows as far as a token can tell.  The places of a form share most."""
         hops = frozenset(
-            (pending, cell[0], self.transducer.delta(pending, cell[0]).window(cell[3]))
-            for pending, cell in self._reads(state)
+            (hop.digest, hop.window(window))
+            for hop, window in self._hops(state)
+            if hop.digest
         )
         return hops, self.is_complete(state)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +17,7 @@ from stcon.tokens.relative import Relatives
 from stcon.tokens.trie import Trie
 
 Nodes = NDArray[np.int32]
+Levels = NDArray[np.uint8] | NDArray[np.uint16]
 
 ROOT = 0
 """The number of the P that holds the root alone."""
@@ -84,11 +88,13 @@ class TokensAt:
         alive[0] = False
         return alive[self._trie.node_of_token]
 
-    def by_node(self, nodes: Nodes, values: NDArray[np.int32]) -> NDArray[np.int16]:
-        """int16 [tokens]: the value of the node of each, -1 for other nodes."""
-        every = np.full(self._trie.nodes, -1, np.int16)
+    def by_node(self, nodes: Nodes, values: NDArray[np.int32]) -> Levels:
+        """[tokens]: the value of the node of each, the greatest number of the type
+        for other nodes; the values are less than that."""
+        kind: Any = np.uint8 if values.max(initial=0) < 255 else np.uint16
+        every = np.full(self._trie.nodes, np.iinfo(kind).max, kind)
         every[nodes] = values
-        every[0] = -1
+        every[0] = np.iinfo(kind).max
         return every[self._trie.node_of_token]
 
 
@@ -97,7 +103,8 @@ class Hop:
     """``tokens``: int32, ids that end above the symbol; ``needs``: the fewest
     ticks each leaves to be taken, ascending, None if the rule does not count.
     Of many tokens, ``bits`` (packed, [tokens / 8]) or, where counted, ``levels``
-    (int16 [tokens], the need of each, -1 for none) take their place.
+    (uint8 or uint16 [tokens], the need of each, the greatest number for none) take
+    their place.
     ``closing``: ids that end just where the rule is closed, by ``closing_ticks``,
     ascending: they fit if the window has been met.
     ``popped``: the nodes at which the symbol was popped, with the ticks taken.
@@ -106,7 +113,7 @@ class Hop:
     tokens: NDArray[np.int32] | None
     needs: NDArray[np.int32] | None
     bits: NDArray[np.uint8] | None
-    levels: NDArray[np.int16] | None
+    levels: Levels | None
     popped: Nodes
     popped_ticks: NDArray[np.int32] | None
     closing: NDArray[np.int32] | None
@@ -120,6 +127,19 @@ class Hop:
         """Bytes of the arrays."""
         arrays = (getattr(self, part) for part in PARTS)
         return sum(array.nbytes for array in arrays if array is not None)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Equal for hops with the same tokens; b"" for one without any."""
+        content = blake2b(digest_size=16)
+        size = 0
+        for part in PARTS:
+            array = getattr(self, part)
+            if array is not None and not part.startswith("popped"):
+                content.update(f"{part} {len(array)} ".encode())
+                content.update(array.tobytes())
+                size += len(array)
+        return content.digest() if size else b""
 
     def window(self, window: Window | None) -> Window | None:
         """The window as far as it matters to this hop."""
@@ -144,7 +164,8 @@ class Hop:
             row |= np.unpackbits(self.bits, count=len(row)).view(np.bool_)
         elif self.levels is not None:
             most = np.inf if window is None else window[1]
-            row |= (self.levels >= 0) & (self.levels <= min(most, self.highest))
+            highest = int(np.iinfo(self.levels.dtype).max) - 1
+            row |= self.levels <= int(min(most, highest))
         elif self.tokens is not None:
             tokens = self.tokens
             if self.needs is not None and window is not None:
@@ -285,7 +306,7 @@ class Ends:
     ) -> tuple[
         NDArray[np.int32] | None,
         NDArray[np.int32] | None,
-        NDArray[np.int16] | None,
+        Levels | None,
         int,
     ]:
         highest = int(needs.max(initial=0))

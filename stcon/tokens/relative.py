@@ -52,18 +52,19 @@ class Relatives:
         self.alone: list[int] = []
         self.need: list[int] = []
         self._live: list[dict[int, tuple[int, int]] | None] = []
-        self._next = np.full((16, 256), -1, np.int32)
+        # few configurations are met where many bytes are alive: only they have rows
+        self._row_of = np.full(16, -1, np.int32)
+        self._next = np.zeros((16, 256), np.int32)
         self._more = np.zeros((16, 256), np.int16)
+        self._rows = 0
         self._ticks = False
         self._intern(frozenset())
-        self._next[DEAD] = DEAD
         self._live[DEAD] = {}
 
     @property
     def nbytes(self) -> int:
         """Bytes of the tables."""
-        used = len(self._sets)
-        return self._next[:used].nbytes + self._more[:used].nbytes
+        return self._next.nbytes + self._more.nbytes + self._row_of.nbytes
 
     def start(self, state: int) -> int:
         """The configuration of the cell as it is."""
@@ -76,17 +77,25 @@ class Relatives:
 
     def after(self, config: Ids, byte: Bytes) -> tuple[Ids, Ids | None]:
         """The configurations that follow, and the ticks taken, None for none."""
-        keys = config.astype(np.int64) * 256 + byte
-        found = self._next.reshape(-1)[keys]
-        if len(found) and found.min() < 0:
+        rows = self._row_of[config]
+        if len(rows) and rows.min() < 0:
             missing = np.zeros(len(self._sets), np.bool_)
-            missing[config[found < 0]] = True
+            missing[config[rows < 0]] = True
             for one in np.flatnonzero(missing).tolist():
-                self._expand(one)
-            found = self._next.reshape(-1)[keys]
-        if not self._ticks:
-            return found, None
-        return found, self._more.reshape(-1)[keys].astype(np.int32)
+                self._make_row(one)
+            rows = self._row_of[config]
+        found = self._next[rows, byte]
+        return found, self._more[rows, byte].astype(np.int32) if self._ticks else None
+
+    def _make_row(self, config: int) -> None:
+        if self._rows == len(self._next):
+            self._next = np.concatenate([self._next, np.zeros_like(self._next)])
+            self._more = np.concatenate([self._more, np.zeros_like(self._more)])
+        for byte, (number, more) in self.live(config).items():
+            self._next[self._rows, byte], self._more[self._rows, byte] = number, more
+            self._ticks = self._ticks or bool(more)
+        self._row_of[config] = self._rows
+        self._rows += 1
 
     def _expand(self, config: int) -> dict[int, tuple[int, int]]:
         live: dict[int, tuple[int, int]] = {}
@@ -95,12 +104,6 @@ class Relatives:
             if number != DEAD:
                 for byte in values:
                     live[byte] = number, more
-        row = np.zeros(256, np.int32)
-        ticks = np.zeros(256, np.int16)
-        for byte, (number, more) in live.items():
-            row[byte], ticks[byte] = number, more
-            self._ticks = self._ticks or bool(more)
-        self._next[config], self._more[config] = row, ticks
         self._live[config] = live
         return live
 
@@ -194,10 +197,9 @@ class Relatives:
         pops = self.pops[-1]
         self.alone.append(self._alone_in(whole))
         self.closings.append(tuple(t for t in pops if need < 0 or t < need))
-        if len(self._sets) > len(self._next):
-            unknown = np.full_like(self._next, -1)
-            self._next = np.concatenate([self._next, unknown])
-            self._more = np.concatenate([self._more, np.zeros_like(self._more)])
+        if len(self._sets) > len(self._row_of):
+            unknown = np.full_like(self._row_of, -1)
+            self._row_of = np.concatenate([self._row_of, unknown])
 
     def _alone_in(self, whole: Relative) -> int:
         if len(whole) != 1:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, NDArray[Any]]
 
-_KIND = "standard-3"
+_KIND = "standard-4"
 
 
 def stocked(machine: Pushdown, transducer: Transducer, fingerprint: str) -> None:
@@ -54,9 +54,20 @@ def _pack(hops: dict[int, Hop]) -> Arrays:
         found = [getattr(hop, part) for hop in hops.values()]
         sizes = [-1 if array is None else len(array) for array in found]
         arrays[f"{part}_sizes"] = np.array(sizes, np.int32)
-        there = [array for array in found if array is not None]
+        there = _of_one_kind([array for array in found if array is not None])
         arrays[part] = np.concatenate(there) if there else np.zeros(0, np.int32)
     return arrays
+
+
+def _of_one_kind(arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """The arrays as they are, or levels of 16 bits where some are of 8: the greatest
+    number stands for none."""
+    if len({array.dtype for array in arrays}) < 2:
+        return arrays
+    return [
+        np.where(a == 255, 65535, a).astype(np.uint16) if a.dtype == np.uint8 else a
+        for a in arrays
+    ]
 
 
 def _unpack(arrays: Arrays, transducer: Transducer) -> list[tuple[int, Hop]]:
