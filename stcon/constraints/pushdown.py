@@ -9,8 +9,8 @@ beyond it is an error while decoding, not a silent cut.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from stcon.tokens.vocabulary import Vocabulary
 
 END = -1
+
+_lock = threading.Lock()
 
 _LONGEST_FORCED = 4096  # bytes; 25 µs each
 
@@ -56,14 +58,19 @@ class PushdownConstraint(Constraint):
         self.start = machine.start
         self.notes = notes or {}
         self._standard = standard
+        self._transducer: Transducer | None = None
         self._refuse_dead_ends()
 
-    @cached_property
+    @property
     def transducer(self) -> Transducer:
         """Made at the first mask; what the standard rules need is shared."""
-        shared = self.machine.standard
-        standard = self.vocabulary.transducer(shared) if shared else None
-        return Transducer(self.machine, self.vocabulary.trie, standard)
+        with _lock:  # of two, each would number its sets of nodes in its own way
+            if self._transducer is None:
+                shared = self.machine.standard
+                standard = self.vocabulary.transducer(shared) if shared else None
+                trie = self.vocabulary.trie
+                self._transducer = Transducer(self.machine, trie, standard)
+            return self._transducer
 
     def advance(self, state: State, token: int) -> State:
         """The state after ``token``; ``DEAD`` when it is not allowed.
@@ -147,8 +154,8 @@ class PushdownConstraint(Constraint):
     @property
     def nbytes(self) -> int:
         """Size of the machine and of the hops worked out so far, in bytes."""
-        made = "transducer" in self.__dict__
-        return self.machine.nbytes + (self.transducer.nbytes if made else 0)
+        made = self._transducer
+        return self.machine.nbytes + (made.nbytes if made else 0)
 
     def report(self) -> dict[str, Any]:
         """How the format is enforced: machine kind, states, depth, bytes."""
