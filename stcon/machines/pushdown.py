@@ -19,7 +19,7 @@ Source: few-paths paper, mechanism 5; counters are ours.
 from __future__ import annotations
 
 import threading
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from stcon.errors import LimitError
@@ -228,20 +228,21 @@ class Pushdown:
         return out
 
 
-_standards: dict[int, tuple[Rules, Pushdown]] = {}
 _lock = threading.Lock()
 
 
 def standard_pushdown(rules: Rules) -> Pushdown:
     """The machine of standard rules, all its states made; one a process."""
     with _lock:
-        known = _standards.get(id(rules))
-        if known is None:
-            frames = build_standard(rules, Meter())
-            machine = Pushdown(frames, MAX_DEPTH, None, rules.name)
-            _make_all(machine.state)
-            known = _standards[id(rules)] = rules, machine
-        return known[1]
+        return _standard(rules)
+
+
+@cache
+def _standard(rules: Rules) -> Pushdown:
+    frames = build_standard(rules, Meter())
+    machine = Pushdown(frames, MAX_DEPTH, None, rules.name)
+    _make_all(machine.state)
+    return machine
 
 
 def _make_all(states: States) -> None:
