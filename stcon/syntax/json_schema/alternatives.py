@@ -23,6 +23,7 @@ from stcon.syntax.json_schema.goals import ANYTHING, NOTHING, Goal
 from stcon.syntax.json_schema.numbers import NumberShape, merge_numbers
 from stcon.syntax.json_schema.object_shape import ObjectShape, merge_objects
 from stcon.syntax.json_schema.options import Options
+from stcon.syntax.json_schema.presence import Presences
 from stcon.syntax.json_schema.signatures import Signatures
 from stcon.syntax.json_schema.strings import StringShape, merge_strings
 from stcon.syntax.json_schema.values import ARRAY, KINDS, NUMBER, STRING
@@ -45,6 +46,7 @@ class Expander:
         self.judge = Judge(document, self.options.work, self._pointer)
         self._at: Goal = ANYTHING
         self.signatures = Signatures(document)
+        self.presences = Presences(document)
         self._shapes: dict[tuple[frozenset[int], str], tuple[Shape, ...]] = {}
         self._empty: dict[frozenset[int], bool] = {}
         self._exclude: dict[tuple[int, int, str], bool] = {}

@@ -98,6 +98,10 @@ class Branch:
             elif isinstance(formula, AnyOf):
                 alive = self._add_choice(formula.items, todo)
             elif isinstance(formula, OneOf):
+                fact = self._presence(formula)
+                if fact is not None:
+                    todo.append(fact)
+                    continue
                 if todo:
                     last.append(formula)
                     continue
@@ -151,14 +155,13 @@ class Branch:
         self._expander.spend(len(items))
         kept: list[Formula] = []
         for item in items:
+            truth = self._truth(item)
+            if truth:
+                return True
+            if truth is False:
+                continue
             if isinstance(item, TypeIn):
                 item = item.on(self.kind)
-            if isinstance(item, int) and (item in self._seen or item == 1):
-                return True
-            if isinstance(item, All) and not item.items:
-                return True
-            if isinstance(item, int) and (-item in self._seen or item == -1):
-                continue
             if isinstance(item, AnyOf):
                 kept.extend(item.items)
             else:
@@ -166,9 +169,37 @@ class Branch:
         if len(kept) == 1:
             todo.append(kept[0])
         elif kept:
+            fact = self._presence(AnyOf(tuple(kept)))
+            if fact is not None:
+                todo.append(fact)
+                return True
             self._is_choosing = True
             self.choices.append(Choice(tuple(kept), denied))
         return bool(kept)
+
+    def _truth(self, formula: Formula) -> bool | None:
+        """Whether ``formula`` holds of all values of the branch, or of none, as far
+        as its form alone tells."""
+        if isinstance(formula, int):
+            if formula in self._seen or -formula in self._seen:
+                return formula in self._seen
+            parts = self._expander.document.parts(abs(formula), self.kind)
+            if abs(formula) == 1 or not parts:
+                return formula > 0
+        elif isinstance(formula, TypeIn):
+            rest = formula.on(self.kind)
+            return rest is TRUE if rest in (TRUE, FALSE) else None
+        elif isinstance(formula, (All, AnyOf)):
+            found = {self._truth(item) for item in formula.items}
+            decided = isinstance(formula, AnyOf)
+            if decided in found:
+                return decided
+            return None if None in found else not decided
+        return None
+
+    def _presence(self, formula: AnyOf | OneOf) -> Formula | None:
+        """A choice as one fact, where it is about which keys are there alone."""
+        return self._expander.presences.fact(formula) if self.kind == OBJECT else None
 
     def _alternatives(self, formula: OneOf) -> tuple[Formula, ...]:
         """One literal holds and no other, or (without ``sign``) none or two;

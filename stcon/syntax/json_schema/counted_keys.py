@@ -1,15 +1,16 @@
-"""Objects whose keys are counted (``minProperties``, ``maxProperties``), or of
-which one key must meet a demand (a negated ``additionalProperties`` and such).
+"""Objects whose keys are counted (``minProperties``, ``maxProperties``), of which
+some may only be there together (``dependentRequired``, say), or of which one must
+meet a demand (a negated ``additionalProperties`` and such).
 
-A state is how many named pairs are behind, how many keys were written, and which
-demands are met, as far as it still matters; one node a state.  A key that is not
-named may be repeated, so it counts once towards a minimum.  ``free_tails`` writes
-what comes after the named pairs.
+A state is how many named pairs are behind, how many keys were written, which demands
+are met, and what must still be so of keys, as far as it matters; one node a state.
+A key that is not named may be repeated, so it counts once towards a minimum.
+``free_tails`` writes what comes after the named pairs.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from stcon.syntax.json_schema.demands import (
     MOVES_PER_SET,
@@ -20,18 +21,26 @@ from stcon.syntax.json_schema.demands import (
 from stcon.syntax.json_schema.free_tails import FreeTail, Witnesses
 from stcon.syntax.json_schema.object_shape import ObjectShape
 from stcon.syntax.json_schema.pairs import Pair, free_pairs, named_pairs
+from stcon.syntax.json_schema.presence import Keys, assigned
 from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, union
 
 if TYPE_CHECKING:
     from stcon.syntax.json_schema.writer import Writer
 
-State = tuple[int, Met]
+
+class State(NamedTuple):
+    """``size`` keys were written, the demands ``met``; ``left``: what must still be
+    so of the named keys to come."""
+
+    size: int
+    met: Met
+    left: Keys
 
 
 def counted_keys(shape: ObjectShape, writer: Writer, depth: int) -> tuple[bool, Expr]:
     """Whether there may be no key, and the texts of one pair or more."""
     machine = _Machine(shape, writer, depth)
-    return machine.can_end(0, frozenset()), machine.first_pairs()
+    return machine.can_be_empty(), machine.first_pairs()
 
 
 class _Machine:
@@ -49,45 +58,68 @@ class _Machine:
         }
         self._cap = shape.least if shape.most is None else shape.most
 
-    def can_end(self, count: int, met: Met) -> bool:
-        """Whether the object may end after ``count`` pairs."""
-        if any(pair.is_required for pair in self._pairs) and count == 0:
-            return False
-        return count >= self._shape.least and met == self._all
+    def can_be_empty(self) -> bool:
+        """Whether the object may end before any pair."""
+        state = State(0, frozenset(), self._shape.presence)
+        for pair in self._pairs:
+            left = assigned(state.left, pair.name, False)
+            state = state._replace(left=False if pair.is_required else left)
+        return self._can_end(state)
+
+    def _can_end(self, state: State) -> bool:
+        """Whether the object may end after all named pairs."""
+        is_enough = state.size >= self._shape.least and state.met == self._all
+        return is_enough and state.left is True
 
     def first_pairs(self) -> Expr:
         """One pair or more, no comma before the first."""
         tails = self._tails()
         firsts: list[Expr] = []
-        for place, pair in enumerate(self._pairs):
-            for text, met in self._texts_of[id(pair)]:
-                state = (self._capped(1), met)
-                if self._within(1):
-                    firsts.append(concat(text, tails[place + 1][state]))
-            if pair.is_required:
+        state = State(0, frozenset(), self._shape.presence)
+        for pair, after in zip(self._pairs, tails[1:], strict=True):
+            firsts += [concat(text, after[to]) for text, to in self._with(state, pair)]
+            without = self._without(state, pair)
+            if without is None:
                 return union(*firsts)
-        return union(*firsts, self._free_tail(0, frozenset(), EPSILON))
+            state = without
+        return union(*firsts, self._free_tail(state, EPSILON))
 
-    def _capped(self, count: int) -> int:
-        return count if self._shape.most is not None else min(count, self._cap)
+    def _without(self, state: State, pair: Pair) -> State | None:
+        """The state after leaving out the next pair; None when that cannot be."""
+        left = assigned(state.left, pair.name, False)
+        if pair.is_required or left is False:
+            return None
+        return state._replace(left=left)
 
-    def _within(self, count: int) -> bool:
-        return self._shape.most is None or count <= self._shape.most
+    def _with(self, state: State, pair: Pair) -> list[tuple[Expr, State]]:
+        """The texts of the next pair, and the state after each."""
+        count = state.size + 1
+        left = assigned(state.left, pair.name, True)
+        if left is False or (self._shape.most is not None and count > self._cap):
+            return []
+        count = min(count, self._cap)
+        return [
+            (text, State(count, state.met | met, left))
+            for text, met in self._texts_of[id(pair)]
+            if text is not EMPTY
+        ]
 
-    def _reached(self) -> list[set[State]]:
+    def _reached(self) -> list[dict[State, None]]:
         """Per number of named pairs behind, the states that can be."""
-        levels: list[set[State]] = [{(0, frozenset())}]
+        levels = [{State(0, frozenset(), self._shape.presence): None}]
         options, total = self._writer.plan.expander.options, 1
         for pair in self._pairs:
-            reached = set() if pair.is_required else set(levels[-1])
-            meets = [met for _, met in self._texts_of[id(pair)]]
-            if len(meets) * len(levels[-1]) > MOVES_PER_SET * options.max_sets:
+            moves = len(self._texts_of[id(pair)]) * len(levels[-1])
+            if moves > MOVES_PER_SET * options.max_sets:
                 raise too_many_keys(self._shape, options)
-            for count, met in levels[-1]:
-                if self._within(count + 1):
-                    reached |= {(self._capped(count + 1), met | m) for m in meets}
+            options.work(1 + moves // 2)
+            reached: dict[State, None] = {}
+            for state in levels[-1]:
+                without = self._without(state, pair)
+                if without is not None:
+                    reached[without] = None
+                reached.update((to, None) for _, to in self._with(state, pair))
             levels.append(reached)
-            options.work(len(reached) * len(meets) // 4)
             total += len(reached)
             if total > options.max_sets:
                 raise too_many_keys(self._shape, options)
@@ -96,50 +128,39 @@ class _Machine:
     def _tails(self) -> list[dict[State, Expr]]:
         """Per number of named pairs behind, and state, what may follow."""
         *levels, last = self._reached()
-        tails = [{state: self._end(*state) for state in last}]
+        tails = [{state: self._end(state) for state in last}]
         for pair, level in zip(reversed(self._pairs), reversed(levels), strict=True):
-            texts = self._texts_of[id(pair)]
-            tails.append(
-                {state: self._tail(state, pair, texts, tails[-1]) for state in level}
-            )
+            after = tails[-1]
+            tails.append({state: self._tail(state, pair, after) for state in level})
         return tails[::-1]
 
-    def _tail(
-        self,
-        state: State,
-        pair: Pair,
-        texts: list[tuple[Expr, Met]],
-        after: dict[State, Expr],
-    ) -> Expr:
+    def _tail(self, state: State, pair: Pair, after: dict[State, Expr]) -> Expr:
         """What may follow ``state`` where ``pair`` is the next named pair."""
-        count, met = state
-        found = [EMPTY if pair.is_required else after[state]]
-        if self._within(count + 1):
-            found += [
-                concat(self._comma, text, after[self._capped(count + 1), met | meets])
-                for text, meets in texts
-            ]
+        without = self._without(state, pair)
+        found = [EMPTY if without is None else after[without]]
+        found += [
+            concat(self._comma, text, after[to]) for text, to in self._with(state, pair)
+        ]
         return union(*found)
 
-    def _end(self, count: int, met: Met) -> Expr:
+    def _end(self, state: State) -> Expr:
         """What may follow all named pairs, when some pair was written."""
-        stop = count >= self._shape.least and met == self._all
-        more = self._free_tail(count, met, self._comma)
-        return union(EPSILON if stop else EMPTY, more)
+        stop = EPSILON if self._can_end(state) else EMPTY
+        return union(stop, self._free_tail(state, self._comma))
 
-    def _free_tail(self, count: int, met: Met, before: Expr) -> Expr:
+    def _free_tail(self, state: State, before: Expr) -> Expr:
         """One free pair or more; ``before`` stands before the first."""
         shape = self._shape
-        need = shape.least - count
-        room = None if shape.most is None else shape.most - count
-        if room == 0 or self._free is EMPTY:
+        need = shape.least - state.size
+        room = None if shape.most is None else shape.most - state.size
+        if room == 0 or self._free is EMPTY or state.left is not True:
             return EMPTY
         if need > 1 and shape.count is not None:
             shape.count.place.need_leave(
                 f"{need} of the keys would not be named, and a text may repeat "
                 "such a key"
             )
-        missing = self._witnesses.enforced(self._all - met)
+        missing = self._witnesses.enforced(self._all - state.met)
         tail = FreeTail(self._witnesses, self._free, self._comma, missing, need, room)
         options = self._writer.plan.expander.options
         if tail.states > options.max_sets:

@@ -22,6 +22,16 @@ from stcon.syntax.json_schema.objects import (
     Values,
 )
 from stcon.syntax.json_schema.patterns import MAX_WORDS, are_apart, prefix_of, words_of
+from stcon.syntax.json_schema.presence import (
+    Denied,
+    Every,
+    Key,
+    Keys,
+    Present,
+    assigned,
+    every,
+    names_of,
+)
 from stcon.syntax.json_schema.values import STRING
 
 if TYPE_CHECKING:
@@ -45,7 +55,7 @@ class ObjectShape:
     """Objects: goals of the keys that are named, in the order they are written;
     those that must be there; goals of all other keys, and of their names;
     number of keys; facts that some key must meet; ``place``: a keyword to name
-    in errors."""
+    in errors; ``presence``: which keys may be there together."""
 
     names: dict[str, Goal]
     required: frozenset[str] = frozenset()
@@ -56,6 +66,13 @@ class ObjectShape:
     some: tuple[SomeValue | SomeName, ...] = ()
     count: KeyCount | None = None
     place: Place | None = None
+    presence: Keys = True
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether more than the order of its keys must be kept in mind."""
+        is_bounded = self.least > 0 or self.most is not None
+        return is_bounded or bool(self.some) or self.presence is not True
 
 
 @dataclass(slots=True)
@@ -72,6 +89,7 @@ class _Sorted:
     most: int | None = None
     count: KeyCount | None = None
     spelt: set[Pattern] = field(default_factory=set)
+    presence: list[Present] = field(default_factory=list)
 
 
 def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
@@ -88,10 +106,14 @@ def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
     elif found.least > len(found.required) + 1 or len(some) > 1:
         names.update(_words(found))
     goals = {name: _value_goal(name, found, expander) for name in names}
+    presence = _presence(goals, found)
     for name, fact in found.required.items():
         if _cannot_be(goals[name], expander):
             expander.blame(fact)
             return None
+    if presence is False:
+        expander.blame(found.presence[-1])
+        return None
     needed = len(found.required)
     free = () if finite is not None else _free_keys(found, expander)
     most = found.most
@@ -110,7 +132,34 @@ def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
         some,
         found.count,
         _place(facts, found),
+        presence,
     )
+
+
+def _presence(goals: dict[str, Goal], found: _Sorted) -> Keys:
+    """What is left to say of keys once some of them must be there and others
+    cannot; takes in what that decides of others."""
+    keys = every(fact.keys for fact in found.presence)
+    known: dict[str, bool] = {}
+    while not isinstance(keys, bool):
+        for name in names_of(keys):
+            if goals[name] == NOTHING:
+                known[name] = False
+            elif name in found.required:
+                known[name] = True
+        for part in keys.items if isinstance(keys, Every) else (keys,):
+            if isinstance(part, Key):
+                found.required[part.name] = found.presence[0]
+                known[part.name] = True
+            elif isinstance(part, Denied) and isinstance(part.item, Key):
+                goals[part.item.name] = NOTHING
+                known[part.item.name] = False
+        if not known:
+            break
+        for name, there in known.items():
+            keys = assigned(keys, name, there)
+        known = {}
+    return keys
 
 
 def _place(facts: list[Fact], found: _Sorted) -> Place:
@@ -135,6 +184,9 @@ def _sorted(facts: list[Fact]) -> _Sorted:
             out.some.append(fact)
             if isinstance(fact, SomeValue) and isinstance(fact.keys, Others):
                 out.mentioned.update(dict.fromkeys(sorted(fact.keys.names)))
+        elif isinstance(fact, Present):
+            out.presence.append(fact)
+            out.mentioned.update(dict.fromkeys(names_of(fact.keys)))
         elif isinstance(fact, Names):
             out.key_literals.append(fact.literal)
         elif isinstance(fact, KeyCount):

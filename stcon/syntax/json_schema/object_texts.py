@@ -31,7 +31,12 @@ def object_expr(shape: ObjectShape, writer: Writer, depth: int) -> Expr:
     writer.plan.expander.options.work(1 + len(shape.names) + len(shape.free))
     if writer.plan.expander.options.any_order and shape.names:
         has_none, inside = unordered_keys(shape, writer, depth)
-    elif shape.least or shape.most is not None or shape.some:
+    elif (
+        shape.least
+        or shape.most is not None
+        or shape.some
+        or shape.presence is not True
+    ):
         has_none, inside = counted_keys(shape, writer, depth)
     else:
         pairs = named_pairs(shape, writer, depth)

@@ -17,6 +17,7 @@ from stcon.syntax.json_schema.counted_items import item_goals
 from stcon.syntax.json_schema.demands import demanded_goals
 from stcon.syntax.json_schema.goals import Goal
 from stcon.syntax.json_schema.object_shape import ObjectShape
+from stcon.syntax.json_schema.presence import assigned, can_be, names_of
 
 Key = frozenset[int]
 
@@ -96,8 +97,18 @@ class Plan:
         if isinstance(shape, ArrayShape):
             return self._array_can_be(shape)
         if isinstance(shape, ObjectShape):
-            return all(self.is_reachable(shape.names[n]) for n in shape.required)
+            if not all(self.is_reachable(shape.names[n]) for n in shape.required):
+                return False
+            return shape.presence is True or self._can_be_present(shape)
         return True
+
+    def _can_be_present(self, shape: ObjectShape) -> bool:
+        """Whether the keys that can be there suffice."""
+        keys = shape.presence
+        for name in dict.fromkeys(names_of(keys)):
+            if not self.is_reachable(shape.names[name]):
+                keys = assigned(keys, name, False)
+        return can_be(keys, self.expander.options.work)
 
     def _array_can_be(self, shape: ArrayShape) -> bool:
         return shape.least <= self.longest(shape, shape.least)
@@ -114,9 +125,10 @@ class Plan:
 
 
 def needs(shape: Shape) -> Iterator[Goal]:
-    """The goals without which no value may have a shape."""
+    """The goals on which it depends whether any value has a shape."""
     if isinstance(shape, ObjectShape):
         yield from (shape.names[name] for name in shape.required)
+        yield from (shape.names[name] for name in names_of(shape.presence))
     elif isinstance(shape, ArrayShape) and shape.least:
         yield from shape.prefix[: shape.least]
         yield shape.rest

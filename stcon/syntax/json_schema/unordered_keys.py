@@ -21,6 +21,7 @@ from stcon.syntax.json_schema.demands import (
 from stcon.syntax.json_schema.free_tails import Witnesses, subsets
 from stcon.syntax.json_schema.object_shape import ObjectShape
 from stcon.syntax.json_schema.pairs import Pair, free_pairs, named_pairs
+from stcon.syntax.json_schema.presence import assigned, names_of
 from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, star, union
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class _Machine:
         if 1 << len(pairs) > self._options.max_sets:
             raise too_many_keys(shape, self._options)
         self._texts = [list(pair_texts(shape, p, writer, depth)) for p in pairs]
+        self._bits = {pair.name: 1 << n for n, pair in enumerate(pairs)}
         self._required = sum(1 << n for n, p in enumerate(pairs) if p.is_required)
         self._free = free_pairs(shape, writer, depth)
         self._witnesses = Witnesses(shape, writer, depth)
@@ -95,11 +97,20 @@ class _Machine:
 
     def is_complete(self, state: _State) -> bool:
         """Whether the object may end."""
+        if not self._is_present(state.named):
+            return False
         count = state.named.bit_count() + min(state.free, self._credit)
         has_required = state.named & self._required == self._required
         return (
             has_required and count >= self._shape.least and state.met >= self._demands
         )
+
+    def _is_present(self, named: int) -> bool:
+        """Whether just these named keys may be there together."""
+        keys = self._shape.presence
+        for name in dict.fromkeys(names_of(keys)):
+            keys = assigned(keys, name, bool(named & self._bits.get(name, 0)))
+        return keys is True
 
     def first_pairs(self) -> Expr:
         """One pair or more, no comma before the first."""
