@@ -23,8 +23,8 @@ from tests.cases.json_schema_suite import (
 HEAD = """\
 # The official test suite
 
-What becomes of the [JSON-Schema-Test-Suite](https://github.com/json-schema-org/JSON-Schema-Test-Suite),
-group by group, optional tests and formats included. A copy is in
+What becomes of the [JSON-Schema-Test-Suite][suite], group by group, optional tests and
+formats included. A copy is in
 `tests/cases/json_schema_test_suite`; this page is made by
 
     python -m tests.cases.json_schema_suite_table > docs/json-schema-test-suite.md
@@ -36,6 +36,8 @@ any test of any group goes wrong. Every group is
   invalid one can;
 - **refused**: compiling fails, and the error names the keyword;
 - **skipped**: the group holds tests that are not met on purpose.
+
+[suite]: https://github.com/json-schema-org/JSON-Schema-Test-Suite
 """
 
 
