@@ -210,19 +210,22 @@ def union(*items: Expr) -> Expr:
     literals kept once."""
     flat: list[Expr] = []
     mask = 0
-    charset = CharSet(())
+    charset: CharSet | None = None
     literals: dict[bytes, None] = {}
     for part in _flattened(items):
         if isinstance(part, ByteSet):
             mask |= part.mask
         elif isinstance(part, Chars):
-            charset = charset | part.charset
+            charset = part.charset if charset is None else charset | part.charset
         elif isinstance(part, Literal):
             literals[part.data] = None
         elif part is not EMPTY and part not in flat[-1:]:
             flat.append(part)
     flat += [EPSILON if not data else Literal(data) for data in literals]
-    flat += [part for part in (byte_set(mask), chars(charset)) if part is not EMPTY]
+    if mask:
+        flat.append(byte_set(mask))
+    if charset is not None:
+        flat.append(chars(charset))
     return _only(flat, EMPTY) or Union(tuple(flat))
 
 

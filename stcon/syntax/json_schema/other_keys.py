@@ -42,6 +42,7 @@ def other_keys(names: Collection[str]) -> Expr:
 def _outside(root: Tree) -> Expr:
     """What may follow at the root; parts are made before what holds them."""
     made: dict[int, Expr] = {}
+    rests: dict[int, Expr] = {}
     todo = [root]
     while todo:
         tree = todo[-1]
@@ -57,7 +58,9 @@ def _outside(root: Tree) -> Expr:
             if char != _END:
                 others &= ~(1 << ord(char))
                 ways.append(concat(literal(char), made[id(sub)]))
-        ways.append(concat(byte_set(others), REST))
+        if others not in rests:
+            rests[others] = concat(byte_set(others), REST)
+        ways.append(rests[others])
         ways.append(EMPTY if _END in tree else literal('"'))
         made[id(tree)] = union(*ways)
     return made[id(root)]
