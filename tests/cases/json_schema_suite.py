@@ -69,10 +69,12 @@ def outcomes(draft: str, file: str) -> tuple[Outcome, ...]:
     return tuple(outcome(draft, file, group) for group in files(draft)[file])
 
 
-def outcome(draft: str, file: str, group: dict[str, Any]) -> Outcome:
+def outcome(
+    draft: str, file: str, group: dict[str, Any], key_order: str = "declared"
+) -> Outcome:
     """What becomes of one group."""
     try:
-        made = machine(draft, group["schema"])
+        made = machine(draft, group["schema"], key_order)
     except LimitError as error:
         return Outcome(REFUSED, (f"limit on {error.what}",))
     except SchemaError as error:
@@ -102,7 +104,7 @@ def vocabulary() -> Vocabulary:
     return Vocabulary.from_bytes([None, *(bytes([b]) for b in range(256))], [0])
 
 
-def machine(draft: str, schema: Any) -> Constraint:
+def machine(draft: str, schema: Any, key_order: str) -> Constraint:
     """What stcon makes of ``schema``, read as ``draft`` means it.  (Newer drafts'
     schemas say themselves which draft they are of.)"""
     if isinstance(schema, dict) and draft in ("draft4", "draft6", "draft7"):
@@ -110,7 +112,8 @@ def machine(draft: str, schema: Any) -> Constraint:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # near misses, which some groups are about
         # states, not seconds, bound the compile: the same on every machine
-        return constrain(vocabulary(), schema, limits=Limits(seconds=100))
+        limits = Limits(seconds=100)
+        return constrain(vocabulary(), schema, limits=limits, key_order=key_order)
 
 
 def says_empty(error: SchemaError) -> bool:

@@ -56,7 +56,9 @@ class _Machine:
         self._shape = shape
         self._options = writer.plan.expander.options
         self._comma = writer.layout.comma(depth)
-        pairs = [p for p in named_pairs(shape, writer, depth) if p.text is not EMPTY]
+        # a required pair that cannot be written leaves no object
+        named = named_pairs(shape, writer, depth)
+        pairs = [p for p in named if p.is_required or p.text is not EMPTY]
         if 1 << len(pairs) > self._options.max_sets:
             raise too_many_keys(shape, self._options)
         self._texts = [list(pair_texts(shape, p, writer, depth)) for p in pairs]
