@@ -8,23 +8,18 @@ n is known; there everything is a function of device values (``traced.py``).
 
 from __future__ import annotations
 
-import itertools
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stcon.constraints.constraint import Constraint, LogitsProcessor, State
+from stcon.constraints.constraint import Constraint, LogitsProcessor
 from stcon.constraints.dfa import DfaConstraint
-from stcon.cpu.rows import ClassRows, Rows, shared_rows
+from stcon.cpu.rows import Rows
 from stcon.decode.arguments import check_logits, read_history
+from stcon.decode.masks import Masks
 from stcon.decode.runs import Runs
-from stcon.machines.dfa import DEAD
-
-_numbers = itertools.count()
-_MAX_KEYS = 1 << 14
 
 
 def bind(path: str | None) -> Callable[[Constraint], LogitsProcessor]:
@@ -69,17 +64,9 @@ class HostProcessor:
     """Masks logits after reading the history on the host."""
 
     def __init__(self, constraint: Constraint, rows: Rows | None = None) -> None:
-        self._constraint = constraint
-        self._rows = rows or shared_rows()
+        self._masks = Masks(constraint, rows)
         self._runs = Runs(constraint)
         self._lock = threading.Lock()
-        self._number = next(_numbers)
-        self._keys: dict[State, Hashable] = {}
-        self._make: Callable[[State, int], NDArray[np.bool_]] = self._of_allowed
-        if isinstance(constraint, DfaConstraint):
-            table = constraint.table
-            maker = ClassRows(constraint.class_of, table.shape[1])
-            self._make = lambda state, width: maker.row(table[state] != DEAD, width)
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
         """``logits`` with -inf where the constraint does not allow a token."""
@@ -95,20 +82,4 @@ class HostProcessor:
         history = read_history(tokens)
         with self._lock:
             state = self._runs.state(history)
-            key = self._key(state)
-        return self._rows.get(
-            (self._number, key, width), lambda: self._make(state, width)
-        )
-
-    def _key(self, state: State) -> Hashable:
-        """The key of the row of ``state``; remembered for states that recur."""
-        key = self._keys.get(state)
-        if key is None:
-            if len(self._keys) >= _MAX_KEYS:
-                self._keys.clear()
-            key = self._keys[state] = self._constraint.row_key(state)
-        return key
-
-    def _of_allowed(self, state: State, width: int) -> NDArray[np.bool_]:
-        allowed = self._constraint.allowed(state)[:width]
-        return np.pad(allowed, (0, width - len(allowed)))
+        return self._masks.row(state, width)

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from stcon.errors import VocabularyError
 from stcon.tokens import cache, huggingface
+from stcon.tokens.split import Split
 from stcon.tokens.token_bytes import read_rule
 from stcon.tokens.trie import Trie, build_trie
 
@@ -46,6 +47,7 @@ class Vocabulary:
     ``offsets``: int32 [size + 1]; ``data``: uint8; the bytes of token ``t`` are
     ``data[offsets[t] : offsets[t + 1]]``.
     ``fingerprint``: hex hash of all this; the same bytes and ends, the same hash.
+    ``split``: how the tokenizer splits text; None where only bytes were given.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Vocabulary:
         self.eos_ids = tuple(sorted(set(eos_ids)))
         self.size = len(offsets) - 1
         self._transducers: dict[Pushdown, Transducer] = {}
+        self.split: Split | None = None
         self._check()
         for array in (offsets, data):
             array.setflags(write=False)
@@ -216,4 +219,6 @@ def _read(
         if token not in known:
             known[token] = b"" if is_special else rule.bytes_of(surface)
     offsets, data = rule.bytes_of_all(surfaces, known)
-    return Vocabulary(offsets, data, eos_ids)
+    vocabulary = Vocabulary(offsets, data, eos_ids)
+    vocabulary.split = Split(backend, vocabulary.token_bytes)
+    return vocabulary

@@ -1,0 +1,107 @@
+"""Forced text as tokens: what the format decides, in the tokenizer's own split.
+
+After a sampled token the format may force the text on for a while.  That text is
+fed in the same model run as the sampled token, in the split the tokenizer would
+give the whole output, as far as that is sure; what is not sure yet is held back,
+and the next token must cover it.  So no run is spent on a token that the format
+decides, and the model sees only splits it was trained on.
+Source: few-paths paper, mechanisms 2 and 3, Theorems 19 and 20, D.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from stcon.constraints.constraint import Constraint, State
+from stcon.machines.dfa import DEAD
+from stcon.tokens.split import Split, characters
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``tokens``: ids to feed; the first takes the place of the sampled token if
+    ``heals``.  ``state``: the state after them.  ``cover``: bytes that the next
+    token must have at least, since they are forced and one token to the tokenizer.
+    """
+
+    tokens: tuple[int, ...]
+    state: State
+    cover: int = 0
+    heals: bool = False
+
+
+class Planner:
+    """Plans forced text for one constraint; remembers what it planned."""
+
+    def __init__(self, constraint: Constraint, split: Split) -> None:
+        self._constraint = constraint
+        self._split = split
+        self.start = lru_cache(maxsize=1)(self._start)
+        self.after = lru_cache(maxsize=4096)(self._after)
+
+    def _start(self) -> Plan:
+        """The plan before the first sampled token."""
+        return self._plan(b"", self._constraint.start)
+
+    def _after(self, token: int, state: State) -> Plan:
+        """The plan after a sampled token that led to ``state``."""
+        return self._plan(self._constraint.vocabulary.token_bytes(token), state)
+
+    def _plan(self, head: bytes, state: State) -> Plan:
+        forced = self._constraint.forced(state)
+        whole = head + forced
+        text = _decoded(whole)
+        if not forced or text is None or _decoded(head) is None:
+            return Plan((), state)
+        sure = self._split.sure(text, *self._following(text, whole, state, forced))
+        return self._committed(head, text, sure, state)
+
+    def _following(
+        self, text: str, whole: bytes, state: State, forced: bytes
+    ) -> tuple[list[str] | None, bool]:
+        """The characters that may come after ``text``, None for any, and whether
+        it may end there."""
+        if len(text.encode()) < len(whole):  # a character is not finished
+            return None, False
+        end = self._constraint.read(state, forced)
+        nexts = characters(self._constraint.live(end))
+        return nexts, self._constraint.is_complete(end)
+
+    def _committed(self, head: bytes, text: str, sure: int, state: State) -> Plan:
+        """The plan that writes the first ``sure`` characters of ``text``, which
+        begins with the bytes ``head`` of the sampled token."""
+        written = text[:sure].encode()
+        before = len(head.decode())
+        if len(written) <= len(head):
+            return self._covering(Plan((), state), text, before)
+        heals = bool(head) and not self._split.is_boundary(text[:sure], before)
+        part = text[:sure] if heals else text[before:sure]
+        tokens = self._split.encode(part)
+        vocabulary = self._constraint.vocabulary
+        if vocabulary.decode(tokens) != part.encode():
+            return Plan((), state)
+        after = self._constraint.read(state, written[len(head) :])
+        plan = Plan(tuple(tokens), after, 0, heals)
+        return self._covering(plan, text, sure)
+
+    def _covering(self, plan: Plan, text: str, at: int) -> Plan:
+        """``plan`` with the cover of what is forced but held back."""
+        rest = text[at:]
+        if not rest or len(self._split.encode(rest)) != 1:
+            return plan
+        cover = len(rest.encode())
+        if self._constraint.read(plan.state, rest.encode()) == DEAD:
+            return plan
+        return Plan(plan.tokens, plan.state, cover, plan.heals)
+
+
+def _decoded(data: bytes) -> str | None:
+    """The characters of ``data`` but for an unfinished last one; None if it is no
+    beginning of a text."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        if error.end < len(data) or error.start < len(data) - 3:
+            return None
+        return data[: error.start].decode()

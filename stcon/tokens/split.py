@@ -1,0 +1,123 @@
+"""How a tokenizer splits text, as far as it is sure before more text arrives.
+
+Tokenizers first cut text into blocks (words, numbers, runs of punctuation) and
+then encode each block alone.  Appending text changes the last block at most, so
+the tokens of all blocks but the last may be written before the rest is known, and
+those of the last one as well if every character that may follow begins a new block
+(few-paths paper, Theorem 20).  That appending changes no earlier block is tested on
+samples of each tokenizer; one that cuts nothing, or otherwise, is asked to encode
+the text with each character that may follow, and all but the last of the tokens in
+common count as sure.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection
+from functools import cached_property, lru_cache
+from typing import Any
+
+_SAMPLES = 150
+_ALPHABET = "ab1 .,\":{}[]_-\n'sé中😀\u00a0"
+_ABROAD = "é\u00a0\u0301ñ\u0410א中\u3000。“—\u2003😀\ue000"
+"""Characters of many kinds, one or more for each length of their UTF-8."""
+
+
+class Split:
+    """The split of one tokenizer: its normalizer, pre-tokenizer and model."""
+
+    def __init__(self, backend: Any, token_bytes: Callable[[int], bytes]) -> None:
+        """``backend``: a ``tokenizers.Tokenizer``; it is not kept.
+        ``token_bytes``: the bytes of an id."""
+        self._token_bytes = token_bytes
+        self._normalizer = backend.normalizer
+        self._pre_tokenizer = backend.pre_tokenizer
+        self._model = backend.model
+        self._blocks = lru_cache(maxsize=4096)(self._cut)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of ``text``, without special tokens."""
+        return [t.id for _, piece in self._blocks(text) for t in self._tokens(piece)]
+
+    def sure(self, text: str, nexts: Collection[str] | None, may_end: bool) -> int:
+        """How many characters of ``text`` have tokens that no continuation changes.
+
+        ``nexts``: the characters that may follow, None if any may; ``may_end``:
+        whether the text may end here.
+        """
+        if not text or (nexts is not None and not nexts):
+            return len(text)
+        if not self.cuts_for_good:
+            return self._sure_by_encoding(text, nexts, may_end)
+        starts = [start for start, _ in self._blocks(text)]
+        run = len(text.rstrip())
+        if run < len(text):
+            return max((start for start in starts if start <= run), default=0)
+        if nexts is not None and all(self.is_cut(text, char) for char in nexts):
+            return len(text)
+        return starts[-1]
+
+    def is_cut(self, text: str, char: str) -> bool:
+        """Whether a block begins between ``text`` and ``char``."""
+        starts = [start for start, _ in self._blocks(text + char)]
+        return len(text) in starts
+
+    def is_boundary(self, text: str, place: int) -> bool:
+        """Whether a block of ``text`` begins at character ``place``."""
+        return place == len(text) or place in (s for s, _ in self._blocks(text))
+
+    @cached_property
+    def cuts_for_good(self) -> bool:
+        """Whether appending text changes the last block at most, on samples.
+
+        Blanks at the end may join what follows; the rest may not.
+        """
+        rng = random.Random(0)
+        many = False
+        for _ in range(_SAMPLES):
+            whole = "".join(rng.choices(_ALPHABET, k=rng.randint(2, 12)))
+            text = whole[: rng.randint(1, len(whole) - 1)]
+            run = len(text.rstrip())
+            before = [s for s, _ in self._blocks(text) if s <= run]
+            after = [s for s, _ in self._blocks(whole)]
+            many = many or len(after) > 1
+            if not set(before) <= set(after):
+                return False
+        return many
+
+    def _sure_by_encoding(
+        self, text: str, nexts: Collection[str] | None, may_end: bool
+    ) -> int:
+        tokens = self.encode(text)
+        if nexts is None:
+            nexts = [*map(chr, range(0x20, 0x7F)), *_ABROAD]
+        common = len(tokens) - (not may_end)
+        for char in nexts:
+            other = self.encode(text + char)
+            while tokens[:common] != other[:common]:
+                common -= 1
+        spelled = b"".join(map(self._token_bytes, tokens[: max(common - 1, 0)]))
+        return len(spelled.decode("utf-8", "ignore"))
+
+    def _tokens(self, piece: str) -> list[Any]:
+        return list(self._model.tokenize(piece))
+
+    def _cut(self, text: str) -> list[tuple[int, str]]:
+        """(first character, what the model reads) of each block."""
+        normal = text
+        if self._normalizer is not None:
+            normal = self._normalizer.normalize_str(text)
+        if self._pre_tokenizer is None:
+            return [(0, normal)]
+        cut = self._pre_tokenizer.pre_tokenize_str(normal)
+        if len(normal) != len(text):  # places in the text are not told
+            return [(0, piece) for piece, _ in cut]
+        return [(first, piece) for piece, (first, _) in cut]
+
+
+def characters(live: Collection[int]) -> list[str]:
+    """Characters that may be begun by the bytes ``live``: the ASCII ones
+    themselves, and some of many kinds for the others."""
+    ascii_ones = [chr(byte) for byte in live if byte < 0x80]
+    leads = {byte for byte in live if byte >= 0xC2}
+    return ascii_ones + [char for char in _ABROAD if char.encode()[0] in leads]
