@@ -26,7 +26,7 @@ from stcon.syntax.json_schema.layout import Layout
 from stcon.syntax.json_schema.number_texts import INTEGER, NUMBER, number_expr
 from stcon.syntax.json_schema.numbers import NumberShape
 from stcon.syntax.json_schema.object_texts import object_expr
-from stcon.syntax.json_schema.other_keys import can_be_plain, other_keys
+from stcon.syntax.json_schema.other_keys import Known, can_be_plain, other_keys
 from stcon.syntax.json_schema.plan import Key, Plan
 from stcon.syntax.json_schema.standard import (
     CHARACTERS,
@@ -91,6 +91,7 @@ class Writer:
         self._names: dict[Node, str] = {}
         self._rules: dict[str, Expr] = {}
         self._other_keys: dict[frozenset[str], Call] = {}
+        self._key_parts: Known = {}
         self._sizes = Sizes()
         self._uses = plan.uses()
         self._escapes = escapes
@@ -198,7 +199,7 @@ class Writer:
 
     def _keys_but(self, names: Collection[str]) -> Expr:
         if can_be_plain(names, self._escapes):
-            return other_keys(names)
+            return other_keys(names, self._key_parts)
         return self.quoted(complement(union(*map(text_expr, names))))
 
     def quoted(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stcon.machines.compile import compile_rules
-from stcon.syntax.json_schema.other_keys import can_be_plain, other_keys
+from stcon.syntax.json_schema.other_keys import Known, can_be_plain, other_keys
 from stcon.syntax.json_schema.standard import standard_rules
 from stcon.syntax.rules import Rules
 
@@ -64,3 +64,18 @@ def test_which_names_have_one_spelling(
     names: list[str], escapes: str, want: bool
 ) -> None:
     assert can_be_plain(names, escapes) is want
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(NAMES, min_size=2, max_size=4))
+def test_parts_are_kept_for_the_next_names(several: list[list[str]]) -> None:
+    known: Known = {}
+    for names in several:
+        alone, shared = (
+            compile_rules(Rules({"start": expr, **STANDARD.rules}, "start"))
+            for expr in (other_keys(names), other_keys(names, known))
+        )
+        assert alone.next.tolist() == shared.next.tolist()
+        size = len(known)
+        other_keys(names, known)
+        assert len(known) == size, "nothing is made twice"
