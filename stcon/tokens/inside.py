@@ -39,11 +39,14 @@ class Inside:
     ranks: Ranks
 
     def below(self, nodes: Nodes) -> tuple[NDArray[np.bool_], Nodes]:
-        """bool [tokens], those reached in the subtrees of ``nodes`` (none of which
-        is below another), and the nodes there at which the rule ends."""
+        """bool [tokens], those reached in the subtrees of ``nodes``, and the nodes
+        there at which the rule ends."""
         ranks = self.ranks
         nodes = nodes[np.argsort(ranks.rank[nodes])]
         first = ranks.rank[nodes]
+        ends = np.maximum.accumulate(first + ranks.size[nodes])
+        is_top = np.append(True, first[1:] >= ends[:-1])  # below no other
+        nodes, first = nodes[is_top], first[is_top]
         place = np.searchsorted(first, ranks.rank[self.hop.popped], "right") - 1
         inside = (place >= 0) & (
             ranks.rank[self.hop.popped] < (first + ranks.size[nodes])[place]
