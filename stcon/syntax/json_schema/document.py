@@ -16,7 +16,7 @@ from stcon.errors import SchemaError
 from stcon.syntax.json_schema.contents import Contents, annotation_places
 from stcon.syntax.json_schema.drafts import NONE, UNKNOWN, draft_of
 from stcon.syntax.json_schema.formula import TRUE, All, AnyOf, Fact, Formula, OneOf
-from stcon.syntax.json_schema.names import ANNOTATIONS
+from stcon.syntax.json_schema.names import ANNOTATIONS, CONTAINERS
 from stcon.syntax.json_schema.pointers import Path, inner_step, to_fragment
 from stcon.syntax.json_schema.references import NO_SCOPE, Index, Scope
 from stcon.syntax.json_schema.report import Report
@@ -107,6 +107,8 @@ class Document:
         chain = [path]
         while self.index.is_alias(value):
             self.report.saw("$ref", (*path, "$ref"))
+            for name in value.keys() - CONTAINERS - {"$ref"}:
+                self.report.passed_over((*path, name))
             path, target = self.index.resolve("$ref", value["$ref"], path, scope)
             if isinstance(target, bool):
                 return TRUE_LITERAL if target else FALSE_LITERAL

@@ -192,3 +192,14 @@ def test_errors(keyword: str, reference: str, reason: str) -> None:
         compile_schema({"items": {keyword: reference}, "$defs": {"a": {}}})
     assert caught.value.keyword == keyword
     assert caught.value.pointer == f"#/items/{keyword}"
+
+
+def test_what_a_reference_silences_is_reported() -> None:
+    schema = {"$ref": "#/definitions/a", "minimum": 1, "title": "A", "definitions": {}}
+    schema["definitions"] = {"a": {"type": "integer"}}
+    old = compile_schema({**DRAFT_7, **schema})
+    assert old.report["ignored"] == ["#/$schema", "#/minimum", "#/title"]
+    assert matcher(old.rules)(b"0")
+    new = compile_schema(schema)
+    assert new.report["ignored"] == ["#/title"]
+    assert not matcher(new.rules)(b"0")
