@@ -21,12 +21,16 @@ from stcon.syntax.json_schema.evaluate import Judge
 from stcon.syntax.json_schema.formula import Fact, Formula, TypeIn
 from stcon.syntax.json_schema.goals import ANYTHING, NOTHING, Goal
 from stcon.syntax.json_schema.numbers import NumberShape, merge_numbers
-from stcon.syntax.json_schema.object_shape import ObjectShape, merge_objects
+from stcon.syntax.json_schema.object_shape import (
+    ObjectShape,
+    can_be_object,
+    merge_objects,
+)
 from stcon.syntax.json_schema.options import Options
 from stcon.syntax.json_schema.presence import Presences
 from stcon.syntax.json_schema.signatures import Signatures
 from stcon.syntax.json_schema.strings import StringShape, merge_strings
-from stcon.syntax.json_schema.values import ARRAY, KINDS, NUMBER, STRING
+from stcon.syntax.json_schema.values import ARRAY, KINDS, NUMBER, OBJECT, STRING
 
 Shape = Constants | StringShape | NumberShape | ArrayShape | ObjectShape
 
@@ -125,6 +129,12 @@ class Expander:
         if kind == ARRAY:
             return merge_arrays(facts)
         return merge_objects(facts, self)
+
+    def can_be(self, kind: str, facts: list[Fact]) -> bool:
+        """Whether ``merge_facts`` gives a shape."""
+        if kind == OBJECT:
+            return can_be_object(facts, self)
+        return self.merge_facts(kind, facts) is not None
 
     def is_surely_empty(self, wanted: Goal) -> bool:
         """Whether a quick look shows that no value reaches ``wanted``.  False

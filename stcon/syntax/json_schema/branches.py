@@ -261,7 +261,7 @@ class Branch:
         if self.values is not None:
             return bool(self.values)
         facts = [f for f in self.facts if not isinstance(f, Unenforceable)]
-        return self._expander.merge_facts(self.kind, facts) is not None
+        return self._expander.can_be(self.kind, facts)
 
     def split(self) -> list[Branch] | None:
         """The branches that one more choice leads to; None when none is left."""

@@ -136,6 +136,20 @@ def merge_objects(facts: list[Fact], expander: Expander) -> ObjectShape | None:
     )
 
 
+def can_be_object(facts: list[Fact], expander: Expander) -> bool:
+    """Whether ``merge_objects`` gives a shape; looks at required keys alone where
+    they decide it."""
+    found = _sorted(facts)
+    needed = len(found.required)
+    if found.presence or found.key_literals or found.least > needed:
+        return merge_objects(facts, expander) is not None
+    for name, fact in found.required.items():
+        if _cannot_be(_value_goal(name, found, expander), expander):
+            expander.blame(fact)
+            return False
+    return found.most is None or needed <= found.most
+
+
 def _presence(goals: dict[str, Goal], found: _Sorted) -> Keys:
     """What is left to say of keys once some of them must be there and others
     cannot; takes in what that decides of others."""
