@@ -89,11 +89,11 @@ class TokensAt:
         return alive[self._trie.node_of_token]
 
     def by_node(self, nodes: Nodes, values: NDArray[np.int32]) -> Levels:
-        """[tokens]: the value of the node of each, the greatest number of the type
-        for other nodes; the values are less than that."""
+        """[tokens]: the least value of the node of each, the greatest number of the
+        type for other nodes; the values are less than that."""
         kind: Any = np.uint8 if values.max(initial=0) < 255 else np.uint16
         every = np.full(self._trie.nodes, np.iinfo(kind).max, kind)
-        every[nodes] = values
+        np.minimum.at(every, nodes, values.astype(kind))
         every[0] = np.iinfo(kind).max
         return every[self._trie.node_of_token]
 
