@@ -17,7 +17,9 @@ from stcon.tokens.relative import Relatives
 from stcon.tokens.trie import Trie
 
 Nodes = NDArray[np.int32]
-Levels = NDArray[np.uint8] | NDArray[np.uint16]
+Levels = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
+
+_KINDS = (np.uint8, np.uint16, np.uint32)
 
 ROOT = 0
 """The number of the P that holds the root alone."""
@@ -91,7 +93,8 @@ class TokensAt:
     def by_node(self, nodes: Nodes, values: NDArray[np.int32]) -> Levels:
         """[tokens]: the least value of the node of each, the greatest number of the
         type for other nodes; the values are less than that."""
-        kind: Any = np.uint8 if values.max(initial=0) < 255 else np.uint16
+        highest = values.max(initial=0)
+        kind: Any = next(kind for kind in _KINDS if highest < np.iinfo(kind).max)
         every = np.full(self._trie.nodes, np.iinfo(kind).max, kind)
         np.minimum.at(every, nodes, values.astype(kind))
         every[0] = np.iinfo(kind).max
@@ -103,7 +106,7 @@ class Hop:
     """``tokens``: int32, ids that end above the symbol; ``needs``: the fewest
     ticks each leaves to be taken, ascending, None if the rule does not count.
     Of many tokens, ``bits`` (packed, [tokens / 8]) or, where counted, ``levels``
-    (uint8 or uint16 [tokens], the need of each, the greatest number for none) take
+    (unsigned [tokens], the need of each, the greatest number for none) take
     their place.
     ``closing``: ids that end just where the rule is closed, by ``closing_ticks``,
     ascending: they fit if the window has been met.

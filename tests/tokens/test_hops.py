@@ -45,7 +45,7 @@ def test_tokens_at_nodes(nodes: list[int]) -> None:
     assert set(np.flatnonzero(at.row(ints(nodes))).tolist()) == want
 
 
-@pytest.mark.parametrize("scale", [1, 300])
+@pytest.mark.parametrize("scale", [1, 300, 10**6])
 @given(pairs=st.lists(st.tuples(st.sampled_from(NODES), st.integers(0, 200))))
 def test_the_least_value_of_the_node_of_each_token(
     scale: int, pairs: list[tuple[int, int]]
