@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stcon.syntax.json_schema.demands import (
     MOVES_PER_SET,
+    NODES_PER_SET,
     Met,
     pair_texts,
     too_many_keys,
@@ -108,6 +109,7 @@ class _Machine:
         """Per number of named pairs behind, the states that can be."""
         levels = [{State(0, frozenset(), self._shape.presence): None}]
         options, total = self._writer.plan.expander.options, 1
+        sets: set[State] = set()
         for pair in self._pairs:
             moves = len(self._texts_of[id(pair)]) * len(levels[-1])
             if moves > MOVES_PER_SET * options.max_sets:
@@ -121,7 +123,8 @@ class _Machine:
                 reached.update((to, None) for _, to in self._with(state, pair))
             levels.append(reached)
             total += len(reached)
-            if total > options.max_sets:
+            sets.update(reached)
+            if len(sets) > options.max_sets or total > NODES_PER_SET * options.max_sets:
                 raise too_many_keys(self._shape, options)
         return levels
 

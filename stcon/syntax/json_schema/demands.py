@@ -28,6 +28,8 @@ Met = frozenset[int]
 
 # Twelve keys in any order take six moves for each set of them.
 MOVES_PER_SET = 64
+# A set that lasts is a node for each key it lasts for.
+NODES_PER_SET = 16
 
 
 def demanded_goals(shape: ObjectShape, expander: Expander) -> Iterator[Goal]:

@@ -108,7 +108,7 @@ SETS: list[tuple[dict[str, Any], str, str]] = [
         "minContains",
     ),
     (
-        {"properties": {f"k{n}": {} for n in range(26)}, "minProperties": 12,
+        {"properties": {f"k{n}": {} for n in range(250)}, "minProperties": 200,
          "additionalProperties": False},
         "#/minProperties",
         "use fewer keys",

@@ -205,3 +205,16 @@ def test_keys_that_cannot_be_there() -> None:
     assert matches(b'{"b":1}') and not matches(b"{}")
     with pytest.raises(SchemaError, match="no value"):
         compile_schema({**schema, "properties": {"a": loop, "b": False}})
+
+
+def test_few_conditions_on_many_keys() -> None:
+    """What must be remembered counts, not for how long."""
+    names = [f"k{n}" for n in range(500)]
+    needs = {names[n]: [names[n + 450]] for n in range(5)}
+    schema = {
+        "properties": {k: {"const": 1} for k in names},
+        "dependentRequired": needs,
+    }
+    assert compile_schema(schema)
+    with pytest.raises(LimitError, match="more than 31 sets"):
+        compile_schema(schema, max_sets=31)
