@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stcon.api import constrain, load
     from stcon.constraints.constraint import Constraint
+    from stcon.decode.patch import patch, unpatch
     from stcon.errors import (
         ConstraintFileError,
         HistoryError,
@@ -42,6 +43,8 @@ __all__ = [
     "VocabularyError",
     "constrain",
     "load",
+    "patch",
+    "unpatch",
 ]
 
 _HOME = {
@@ -50,6 +53,8 @@ _HOME = {
     "Vocabulary": "stcon.tokens.vocabulary",
     "constrain": "stcon.api",
     "load": "stcon.api",
+    "patch": "stcon.decode.patch",
+    "unpatch": "stcon.decode.patch",
 }
 
 

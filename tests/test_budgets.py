@@ -25,7 +25,7 @@ TOP_LEVEL = {
     "stcon",
     "tests",
 }
-FILE_LINES, FUNCTION_LINES, NAMES, WIDTH = 400, 60, 12, 88
+FILE_LINES, FUNCTION_LINES, NAMES, WIDTH = 400, 60, 16, 88
 SPEAKS = ("stcon/bench/", "stcon/__main__.py")  # programs, so they may print
 MACHINE_PATH = re.compile(
     r"""(?<![\w.}\])~*-])/(home|root|tmp|work|Users)/(?!\.\.\.)"""
