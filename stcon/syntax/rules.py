@@ -229,6 +229,14 @@ def union(*items: Expr) -> Expr:
     return _only(flat, EMPTY) or Union(tuple(flat))
 
 
+def either(one: Expr, other: Expr) -> Expr:
+    """``one`` or ``other``.  A union in them stays one node, as ``union`` would not
+    leave it: n tails that are each a way more than the next cost n."""
+    if one is EMPTY or other is EMPTY:
+        return one if other is EMPTY else other
+    return Union((one, other))
+
+
 def repeat(item: Expr, least: int, most: int | None) -> Expr:
     """``item`` from ``least`` to ``most`` times (None: without bound)."""
     if most is not None and (most < least or most < 0):

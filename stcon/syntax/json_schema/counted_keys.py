@@ -23,7 +23,7 @@ from stcon.syntax.json_schema.free_tails import FreeTail, Witnesses
 from stcon.syntax.json_schema.object_shape import ObjectShape
 from stcon.syntax.json_schema.pairs import Pair, free_pairs, named_pairs
 from stcon.syntax.json_schema.presence import Keys, assigned
-from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, union
+from stcon.syntax.rules import EMPTY, EPSILON, Expr, concat, either, union
 
 if TYPE_CHECKING:
     from stcon.syntax.json_schema.writer import Writer
@@ -140,11 +140,9 @@ class _Machine:
     def _tail(self, state: State, pair: Pair, after: dict[State, Expr]) -> Expr:
         """What may follow ``state`` where ``pair`` is the next named pair."""
         without = self._without(state, pair)
-        found = [EMPTY if without is None else after[without]]
-        found += [
-            concat(self._comma, text, after[to]) for text, to in self._with(state, pair)
-        ]
-        return union(*found)
+        ways = [concat(text, after[to]) for text, to in self._with(state, pair)]
+        written = concat(self._comma, union(*ways))
+        return either(written, EMPTY if without is None else after[without])
 
     def _end(self, state: State) -> Expr:
         """What may follow all named pairs, when some pair was written."""

@@ -32,6 +32,7 @@ from stcon.syntax.json_schema.presence import (
     one,
     some,
 )
+from stcon.syntax.rules import parts
 from tests.syntax.json_schema.world import TEXTS, matcher
 
 OBJECTS = [(value, texts) for value, texts in TEXTS if isinstance(value, dict)]
@@ -218,3 +219,27 @@ def test_few_conditions_on_many_keys() -> None:
     assert compile_schema(schema)
     with pytest.raises(LimitError, match="more than 31 sets"):
         compile_schema(schema, max_sets=31)
+
+
+def edges(count: int) -> int:
+    """The places of parts in the expression of ``count`` keys, one needing another."""
+    names = [f"k{n}" for n in range(count)]
+    needs = {"k0": [names[-1]]}
+    schema = {
+        "properties": {k: {"const": 1} for k in names},
+        "dependentRequired": needs,
+    }
+    rules = compile_schema({"type": "object", **schema}).rules
+    seen, todo = set(), [rules.rules[rules.start]]
+    total = 0
+    while todo:
+        node = todo.pop()
+        if node not in seen:
+            seen.add(node)
+            todo += parts(node)
+            total += len(parts(node))
+    return total
+
+
+def test_expressions_grow_with_the_number_of_keys() -> None:
+    assert edges(200) < 2.2 * edges(100)
