@@ -190,7 +190,7 @@ class Ends:
         self._one: list[tuple[int, int, int]] = []
         self._many: list[tuple[Nodes, NDArray[np.int32], NDArray[np.int32]]] = []
         self._popped: list[tuple[Nodes, int]] = []
-        self._below: NDArray[np.bool_] | None = None
+        self._below: list[Nodes] = []
 
     def pop(self, nodes: Nodes, config: int) -> None:
         """Nothing; the symbol may be popped at ``nodes`` before anything is read."""
@@ -207,10 +207,10 @@ class Ends:
         """Nothing; many nodes are reached."""
         self._many.append((nodes, config, ticks))
 
-    def add_below(self, inside: Inside, nodes: Nodes) -> None:
+    def add_below(self, nodes: Nodes) -> None:
         """Nothing; ``nodes`` are reached in free text, and all below is known."""
-        self._below, popped = inside.below(nodes)
-        self._popped.append((popped, 0))
+        if len(nodes):
+            self._below.append(nodes)
 
     def reached(self) -> tuple[Nodes, NDArray[np.int32], NDArray[np.int32]]:
         """The nodes that were walked to, with configurations and ticks."""
@@ -221,12 +221,18 @@ class Ends:
         )
         return nodes, config, ticks
 
-    def hop(self, trie: Trie, tokens: TokensAt, pending: Pending) -> Hop:
-        """All that was collected."""
+    def hop(
+        self, trie: Trie, tokens: TokensAt, pending: Pending, inside: Inside | None
+    ) -> Hop:
+        """All that was collected; ``inside`` knows what is below free text."""
+        row = None
+        if self._below and inside is not None:
+            row, popped = inside.below(np.concatenate(self._below))
+            self._popped.append((popped, 0))
         nodes, config, ticks = self.reached()
         popped, popped_ticks = self._all_popped(trie, nodes, config, ticks)
         if not self.counts:
-            return self._uncounted(nodes, tokens, popped, pending)
+            return self._uncounted(row, nodes, tokens, popped, pending)
         need = np.array(self._relatives.need, np.int32)[config]
         alive = need >= 0
         found = self._counted(nodes[alive], (need + ticks)[alive], tokens)
@@ -289,10 +295,14 @@ class Ends:
         inner = trie.child_count[all_nodes] > 0
         return all_nodes[inner], all_ticks[inner]
 
+    @staticmethod
     def _uncounted(
-        self, nodes: Nodes, tokens: TokensAt, popped: Nodes, pending: Pending
+        row: NDArray[np.bool_] | None,
+        nodes: Nodes,
+        tokens: TokensAt,
+        popped: Nodes,
+        pending: Pending,
     ) -> Hop:
-        row = self._below
         if row is None and len(nodes) * _LARGE > tokens.size:
             row = tokens.row(nodes)
         elif row is not None:

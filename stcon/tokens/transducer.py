@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,8 @@ Seeds = list[tuple[int, int, int]]
 _NARROW = 8
 """With more live bytes than this, or more nodes than ``_FEW``, numpy is faster."""
 _FEW = 32
+_MOST_NARROW = 2_000
+"""Nodes walked one by one before numpy takes over; 2 µs each."""
 
 
 class Transducer:
@@ -88,7 +91,7 @@ class Transducer:
     def find_inside(self) -> None:
         """Nothing; notes the walk that is in its first state at the most nodes: that
         of free text.  Only for standard rules, whose hops from the root are known."""
-        most = 0
+        most, best = 0, None
         for (pending, state), hop in list(self._hops.items()):
             if pending != ROOT or hop.bits is None:
                 continue
@@ -98,10 +101,11 @@ class Transducer:
             states = np.array(self._relatives.alone, np.int16)[config]
             back = int((states == state).sum())
             if back > most:
-                most = back
                 state_at = np.full(self.trie.nodes, -1, np.int16)
                 state_at[nodes] = states
-                self.put_inside(state_at, hop)
+                most, best = back, (state_at, hop)
+        if best is not None:
+            self.put_inside(*best)
 
     def put_inside(self, state_at: NDArray[np.int16], hop: Hop) -> None:
         """Nothing; notes a walk from the root, and its hop."""
@@ -112,55 +116,57 @@ class Transducer:
     def _walk(self, nodes: Nodes, state: int) -> Hop:
         ends = Ends(self._relatives, self._machine.state.node(state).counted)
         self._walk_into(ends, nodes, state)
-        return ends.hop(self.trie, self._tokens, self.pending)
+        return ends.hop(self.trie, self._tokens, self.pending, self.inside)
 
     def _walk_into(self, ends: Ends, nodes: Nodes, state: int) -> None:
         relatives = self._relatives
         first = relatives.start(state)
         if relatives.pops[first]:
             ends.pop(nodes, first)
-        if len(nodes) <= _FEW:
-            seeds = self._walk_narrow([(n, first, 0) for n in nodes.tolist()], ends)
-            seeds.sort()
-            columns = np.array(seeds, np.int32).reshape(-1, 3).T
-        else:
+        if len(nodes) > _FEW:
             columns = np.zeros((3, len(nodes)), np.int32)
             columns[0], columns[1] = nodes, first
-        if columns.size:
-            self._walk_levels(columns[0], columns[1], columns[2], ends)
+            seeds = self._walk_levels(columns, ends)
+        else:
+            seeds = [(node, first, 0) for node in nodes.tolist()]
+        while seeds := sorted(self._walk_narrow(seeds, ends)):
+            columns = np.array(seeds, np.int32).reshape(-1, 3).T
+            seeds = self._walk_levels(columns, ends)
 
     def _walk_narrow(self, todo: Seeds, ends: Ends) -> Seeds:
-        """Walks below the nodes while few bytes are alive; the rest comes back."""
+        """Walks below the nodes while few bytes are alive or there; the rest comes
+        back."""
         first, count, byte = self._first, self._count, self._byte
         relatives = self._relatives
         seeds: Seeds = []
+        visits = _MOST_NARROW
         while todo:
             node, config, ticks = todo.pop()
-            after = relatives.live(config)
-            if len(after) > _NARROW:
-                if count[node]:
-                    seeds.append((node, config, ticks))
-                continue
             low = first[node]
             high = low + count[node]
-            for value, (to, more) in after.items():
-                child = bisect_left(byte, value, low, high)
-                if child < high and byte[child] == value:
-                    ends.add_one(child, to, ticks + more)
-                    todo.append((child, to, ticks + more))
+            after = relatives.live(config)
+            if min(len(after), high - low) > _NARROW or visits < 0:
+                seeds.append((node, config, ticks))
+                continue
+            visits -= 1
+            found: Iterator[tuple[int, tuple[int, int] | None]]
+            if high - low <= len(after):
+                found = ((child, after.get(byte[child])) for child in range(low, high))
+            else:
+                found = _children_with(after, byte, low, high)
+            for child, moved in found:
+                if moved is not None:
+                    to, more = moved[0], ticks + moved[1]
+                    ends.add_one(child, to, more)
+                    todo.append((child, to, more))
         return seeds
 
-    def _walk_levels(
-        self,
-        seeds: Nodes,
-        seed_config: NDArray[np.int32],
-        seed_ticks: NDArray[np.int32],
-        ends: Ends,
-    ) -> None:
-        """One pass a level, from all the seeds (ascending); below free text nothing
-        is walked again."""
+    def _walk_levels(self, columns: NDArray[np.int32], ends: Ends) -> Seeds:
+        """One pass a level, from seeds (nodes ascending, configurations, ticks;
+        [3, n]); below free text nothing is walked again.  A few nodes that are left
+        deep down come back."""
+        seeds, seed_config, seed_ticks = columns
         inside = None if ends.counts else self.inside
-        below: list[Nodes] = []
         bounds = self.trie.level_bounds
         at, config, ticks = (np.zeros(0, np.int32) for _ in range(3))
         level = int(np.searchsorted(bounds, seeds[0], "right"))
@@ -176,13 +182,15 @@ class Transducer:
             if inside is not None:
                 alone = np.array(self._relatives.alone, np.int16)[config]
                 known = (alone == inside.state_at[at]) & (alone >= 0)
-                below.append(at[known])
+                ends.add_below(at[known])
                 new = ~known
                 at, config, ticks = at[new], config[new], ticks[new]
             ends.add(at, config, ticks)
             level += 1
-        if inside is not None and any(map(len, below)):
-            ends.add_below(inside, np.concatenate(below))
+            if len(at) <= _FEW and taken == len(seeds):
+                left = (at.tolist(), config.tolist(), ticks.tolist())
+                return list(zip(*left, strict=True))
+        return []
 
     def _children(
         self, at: Nodes, config: NDArray[np.int32], ticks: NDArray[np.int32]
@@ -200,3 +208,13 @@ class Transducer:
         if more is not None:
             ticks = ticks + more
         return children[alive], after[alive], ticks[alive]
+
+
+def _children_with(
+    after: dict[int, tuple[int, int]], byte: Sequence[int], low: int, high: int
+) -> Iterator[tuple[int, tuple[int, int] | None]]:
+    """The children ``low`` to ``high`` whose byte is alive, by binary search."""
+    for value, moved in after.items():
+        child = bisect_left(byte, value, low, high)
+        if child < high and byte[child] == value:
+            yield child, moved
