@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Any
 
 from stcon.syntax.json_schema.alternatives import Expander
 from stcon.syntax.json_schema.document import Document
 from stcon.syntax.json_schema.goals import goal
 from stcon.syntax.json_schema.keywords import build
+from stcon.syntax.json_schema.keywords.ways import WAYS
 from stcon.syntax.json_schema.layout import layout
 from stcon.syntax.json_schema.load import load
 from stcon.syntax.json_schema.options import MAX_SETS, Options, unmetered
@@ -35,11 +37,11 @@ __all__ = ["CompiledSchema", "compile_schema"]
 @dataclass(frozen=True, slots=True)
 class CompiledSchema:
     """``rules``: the bytes of the valid texts.  ``report``: lists of what was
-    ``enforced`` (keywords), ``ignored`` (pointers of annotations and unknown
+    ``enforced`` (keywords, and ``how``), ``ignored`` (pointers of annotations and unknown
     names) and left ``unenforced`` (pointers, as allowed)."""
 
     rules: Rules
-    report: dict[str, list[str]]
+    report: dict[str, Any]
 
 
 def compile_schema(
@@ -86,7 +88,7 @@ def compile_schema(
     rules = Writer(plan, document, spaces, escapes, recursion, standard).rules(root)
     if rules.rules[rules.start] is EMPTY:
         raise no_value(plan, document, root)
-    return CompiledSchema(rules, document.report.as_dict())
+    return CompiledSchema(rules, document.report.as_dict(WAYS))
 
 
 def _plain(schema: object) -> object:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from stcon.syntax.json_schema.pointers import Path, is_inner, to_fragment
 
@@ -36,10 +37,13 @@ class Report:
         if path != original:
             self.repeats.setdefault(original, {})[path] = None
 
-    def as_dict(self) -> dict[str, list[str]]:
-        """The report as JSON; keywords and pointers sorted."""
+    def as_dict(self, ways: Mapping[str, str]) -> dict[str, Any]:
+        """The report as JSON; keywords and pointers sorted.  ``ways``: how each
+        keyword is enforced."""
+        enforced = sorted(filter(self._is_enforced, self.seen))
         return {
-            "enforced": sorted(filter(self._is_enforced, self.seen)),
+            "enforced": enforced,
+            "how": {keyword: ways[keyword] for keyword in enforced},
             "ignored": self._everywhere(self.ignored),
             "unenforced": self._everywhere(self.unenforced),
         }

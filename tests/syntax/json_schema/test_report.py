@@ -77,3 +77,14 @@ def test_subschemas_that_repeat_others_are_reported() -> None:
     want = [f"{p}/title" for p in places] + [f"{p}{inside}/foo" for p in places]
     want += [f"{p}/default" for p in places[1:]]
     assert report["ignored"] == sorted(want)
+
+
+def test_every_keyword_says_how_it_is_enforced() -> None:
+    from stcon.syntax.json_schema.keywords import _TABLE
+    from stcon.syntax.json_schema.keywords.ways import WAYS
+
+    assert WAYS.keys() == _TABLE.keys()
+    assert all(way and way == way.strip() for way in WAYS.values())
+    how = compile_schema({"type": "string", "maxLength": 9, "title": "x"}).report["how"]
+    assert how["maxLength"] == "a counter beside the state"
+    assert how.keys() == {"type", "maxLength"}
