@@ -108,7 +108,7 @@ class Plan:
         for name in dict.fromkeys(names_of(keys)):
             if not self.is_reachable(shape.names[name]):
                 keys = assigned(keys, name, False)
-        return can_be(keys, self.expander.options.work)
+        return can_be(keys, self.expander.spend)
 
     def _array_can_be(self, shape: ArrayShape) -> bool:
         return shape.least <= self.longest(shape, shape.least)

@@ -146,19 +146,38 @@ def names_of(keys: Keys) -> Iterator[str]:
 
 
 def can_be(keys: Keys, work: Callable[[int], None]) -> bool:
-    """Whether some set of keys makes ``keys`` so.  ``work`` is told of each step."""
+    """Whether some set of keys makes ``keys`` so.  ``work`` is told of each step.
+
+    Exponential at worst; no key at all, or every key, is tried first.
+    """
+    if True in (_everywhere(keys, False), _everywhere(keys, True)):
+        return True
     todo, seen = [keys], {keys}
     while todo:
         item = todo.pop()
-        work(1)
         if item is True:
             return True
-        name = next(names_of(item), None)
-        if name is not None:
-            new = {assigned(item, name, there) for there in (True, False)} - seen
-            seen |= new
-            todo += new
+        names = list(names_of(item))
+        work(1 + len(names))
+        for there in (True, False) if names else ():
+            left = assigned(item, names[0], there)
+            if left not in seen:
+                seen.add(left)
+                todo.append(left)
     return False
+
+
+def _everywhere(keys: Keys, there: bool) -> bool:
+    """Whether ``keys`` is so where all its keys are there, or none."""
+    if isinstance(keys, bool):
+        return keys
+    if isinstance(keys, Key):
+        return there
+    if isinstance(keys, Denied):
+        return not _everywhere(keys.item, there)
+    count = sum(_everywhere(item, there) for item in keys.items)
+    wanted = {Every: len(keys.items), One: 1}.get(type(keys))
+    return count > 0 if wanted is None else count == wanted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

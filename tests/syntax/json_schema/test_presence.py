@@ -243,3 +243,24 @@ def edges(count: int) -> int:
 
 def test_expressions_grow_with_the_number_of_keys() -> None:
     assert edges(200) < 2.2 * edges(100)
+
+
+def test_formulas_that_are_hard() -> None:
+    """Clauses of three keys, at random, in the number that is hardest."""
+    rng = random.Random(1)
+
+    def literal() -> Any:
+        there = {"required": [rng.choice(K)]}
+        return there if rng.random() < 0.5 else {"not": there}
+
+    clauses = [{"anyOf": [literal() for _ in range(3)]} for _ in range(250)]
+    left = 100_000
+
+    def work(amount: int) -> None:
+        nonlocal left
+        left -= amount
+        if left < 0:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        compile_schema({"type": "object", "allOf": clauses}, work=work)
