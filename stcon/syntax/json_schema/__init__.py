@@ -37,8 +37,8 @@ __all__ = ["CompiledSchema", "compile_schema"]
 @dataclass(frozen=True, slots=True)
 class CompiledSchema:
     """``rules``: the bytes of the valid texts.  ``report``: lists of what was
-    ``enforced`` (keywords, and ``how``), ``ignored`` (pointers of annotations and unknown
-    names) and left ``unenforced`` (pointers, as allowed)."""
+    ``enforced`` (keywords, and ``how``), ``ignored`` (pointers of annotations and
+    unknown names) and left ``unenforced`` (pointers, as allowed)."""
 
     rules: Rules
     report: dict[str, Any]
