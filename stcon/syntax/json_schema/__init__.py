@@ -2,9 +2,12 @@
 
     load, document, references   the schema, checked; its places, numbers, $ref
     keywords/, formula           one function a keyword; what a schema demands
-    goals, alternatives          what one value must satisfy, and its shapes
+    contents                     equal subschemas are one
+    goals, alternatives, branches   what one value must satisfy, and its shapes
+    signatures, tags, presence   choices that constants, or keys there, decide
     strings, numbers, arrays, objects   facts and shapes, a file a kind
     plan, writer, *_texts        reachable goals; shapes to expressions
+    *_keys, *_items              objects and arrays that remember what was written
 
 A goal is a set of subschemas on one value; finitely many goals make recursion
 safe, and a conjunction of any keywords exact.  docs/json-schema.md has the table
