@@ -52,7 +52,7 @@ class Planner:
         forced = self._constraint.forced(state)
         whole = head + forced
         text = _decoded(whole)
-        if not forced or text is None or _decoded(head) is None:
+        if not forced or text is None or not _is_whole(head):
             return Plan((), state)
         sure = self._split.sure(text, *self._following(text, whole, state, forced))
         return self._committed(head, text, sure, state)
@@ -75,9 +75,9 @@ class Planner:
         before = len(head.decode())
         if len(written) <= len(head):
             return self._covering(Plan((), state), text, before)
-        heals = bool(head) and not self._split.is_boundary(text[:sure], before)
-        part = text[:sure] if heals else text[before:sure]
-        tokens = self._split.encode(part)
+        heals = bool(head) and not self._split.is_boundary(text, before)
+        first = 0 if heals else before
+        part, tokens = text[first:sure], self._split.encode_part(text, first, sure)
         vocabulary = self._constraint.vocabulary
         if vocabulary.decode(tokens) != part.encode():
             return Plan((), state)
@@ -86,13 +86,14 @@ class Planner:
         return self._covering(plan, text, sure)
 
     def _covering(self, plan: Plan, text: str, at: int) -> Plan:
-        """``plan`` with the cover of what is forced but held back."""
+        """``plan`` with the cover of what is forced but held back: the fewest bytes
+        that its first token has, whatever follows."""
         rest = text[at:]
-        if not rest or len(self._split.encode(rest)) != 1:
+        end = self._constraint.read(plan.state, rest.encode()) if rest else DEAD
+        if end == DEAD or not self._split.cuts_for_good:
             return plan
-        cover = len(rest.encode())
-        if self._constraint.read(plan.state, rest.encode()) == DEAD:
-            return plan
+        nexts = characters(self._constraint.live(end))
+        cover = self._split.shortest_first(rest, nexts)
         return Plan(plan.tokens, plan.state, cover, plan.heals)
 
 
@@ -105,3 +106,9 @@ def _decoded(data: bytes) -> str | None:
         if error.end < len(data) or error.start < len(data) - 3:
             return None
         return data[: error.start].decode()
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether ``data`` is whole characters."""
+    text = _decoded(data)
+    return text is not None and len(text.encode()) == len(data)

@@ -39,6 +39,24 @@ class Split:
         """The ids of ``text``, without special tokens."""
         return [t.id for _, piece in self._blocks(text) for t in self._tokens(piece)]
 
+    def encode_part(self, text: str, first: int, last: int) -> list[int]:
+        """The ids of the blocks of ``text`` that begin from character ``first`` on
+        and before ``last``; of its tokens there where it is not cut."""
+        if self.cuts_for_good:
+            return [
+                token.id
+                for start, piece in self._blocks(text)
+                if first <= start < last
+                for token in self._tokens(piece)
+            ]
+        found, at = [], 0
+        begin, end = len(text[:first].encode()), len(text[:last].encode())
+        for token in self.encode(text):
+            if begin <= at < end:
+                found.append(token)
+            at += len(self._token_bytes(token))
+        return found
+
     def sure(self, text: str, nexts: Collection[str] | None, may_end: bool) -> int:
         """How many characters of ``text`` have tokens that no continuation changes.
 
@@ -65,6 +83,17 @@ class Split:
     def is_boundary(self, text: str, place: int) -> bool:
         """Whether a block of ``text`` begins at character ``place``."""
         return place == len(text) or place in (s for s, _ in self._blocks(text))
+
+    def shortest_first(self, text: str, nexts: Collection[str]) -> int:
+        """The fewest bytes that the first token of ``text`` and what follows has.
+
+        Looks at each of ``nexts``, and at two characters where both may join a run
+        of punctuation.
+        """
+        ends = [""] if not nexts else list(nexts)
+        ends += [a + b for a in nexts if not a.isalnum() for b in _JOINING]
+        firsts = {self.encode(text + end)[0] for end in ends}
+        return min(len(self._token_bytes(token)) for token in firsts)
 
     @cached_property
     def cuts_for_good(self) -> bool:
@@ -113,6 +142,9 @@ class Split:
         if len(normal) != len(text):  # places in the text are not told
             return [(0, piece) for piece, _ in cut]
         return [(first, piece) for piece, (first, _) in cut]
+
+
+_JOINING = ',:"]}[{.; \n'
 
 
 def characters(live: Collection[int]) -> list[str]:
