@@ -188,3 +188,37 @@ def test_a_schema_that_contains_itself(smollm2: tuple[Any, Any]) -> None:
     )
     json.loads(text)
     assert tree.matches(text)
+
+
+def test_patched_it_takes_fewer_runs(smollm2: tuple[Any, Any]) -> None:
+    from mlx_lm import stream_generate
+
+    import stcon
+
+    model, tokenizer = smollm2
+    animal = constrain(tokenizer, SCHEMA)
+    runs: list[int] = []
+
+    class Model:
+        def __call__(self, tokens: Any, **more: Any) -> Any:
+            runs.append(tokens.shape[1])
+            return model(tokens, **more)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(model, name)
+
+    with stcon.patch():
+        events = list(
+            stream_generate(
+                Model(),
+                tokenizer,
+                prompt(tokenizer, ASKED[0]),
+                max_tokens=40,
+                logits_processors=[animal],
+            )
+        )
+    text = "".join(event.text for event in events)
+    assert animal.matches(text) and events[-1].finish_reason == "stop"
+    written = [event.token for event in events[:-1]]
+    assert written == tokenizer.encode(text, add_special_tokens=False)
+    assert len(runs) - 1 <= len(written) / 2, "the prompt, and few runs after it"
