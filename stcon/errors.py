@@ -59,10 +59,11 @@ class RegexError(StconError):
 
 
 class LimitError(StconError):
-    """A compile that would cost more than its limits allow.
+    """A compile that would cost more than its limits allow, or a limit on tokens
+    that no output can keep.
 
-    ``what`` is ``"states"``, ``"seconds"``, ``"bytes"`` or ``"depth"``;
-    ``limit`` is the bound that was met.
+    ``what`` is ``"states"``, ``"seconds"``, ``"bytes"``, ``"depth"`` or
+    ``"tokens"``; ``limit`` is the bound that was met, of tokens the least possible.
     """
 
     def __init__(

@@ -27,6 +27,7 @@ from stcon.errors import LimitError
 from stcon.machines.dfa import DEAD
 
 if TYPE_CHECKING:
+    from stcon.constraints.costs import Costs
     from stcon.tokens.vocabulary import Vocabulary
 
 LogitsProcessor = Callable[[Any, Any], Any]
@@ -80,6 +81,22 @@ class Constraint(ABC):
         twin.__dict__.update(self.__dict__)
         twin._processor = None
         return twin
+
+    def within(self, max_tokens: int) -> Constraint:
+        """This constraint for outputs of at most ``max_tokens`` tokens.
+
+        Every output is valid, whatever is sampled; with room to spare nothing
+        changes.  Raises LimitError, with the least as ``limit``, when no valid
+        output is known to be so short.
+        """
+        from stcon.constraints.budget import BudgetConstraint
+
+        return BudgetConstraint(self, max_tokens)
+
+    @property
+    @abstractmethod
+    def costs(self) -> Costs:
+        """What it takes, in tokens, to finish an output."""
 
     @abstractmethod
     def advance(self, state: State, token: int) -> State:

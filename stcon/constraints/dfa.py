@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from stcon.constraints.constraint import Constraint, LogitsProcessor
 from stcon.constraints.dead_ends import refuse_dead_ends
+from stcon.constraints.dfa_costs import DfaCosts
 from stcon.constraints.storage import write
 from stcon.errors import StconError
 from stcon.machines.dfa import DEAD, Dfa
@@ -115,6 +116,12 @@ class DfaConstraint(Constraint):
     def shortest(self, state: int) -> bytes:
         """A shortest text that completes the output from ``state``."""
         return b"" if state == self.end else self.dfa.shortest(state)
+
+    @cached_property
+    def costs(self) -> DfaCosts:
+        """See Constraint; made at the first limit on tokens."""
+        accepts = self.dfa.accepts
+        return DfaCosts(self.table, self.class_of, accepts, self.vocabulary)
 
     @cached_property
     def nbytes(self) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.constraints.constraint import Constraint, LogitsProcessor, State
+from stcon.constraints.pushdown_costs import PushdownCosts
 from stcon.constraints.storage import write
 from stcon.constraints.unfinishable import unfinishable
 from stcon.errors import LimitError, VocabularyError
@@ -150,6 +152,11 @@ class PushdownConstraint(Constraint):
     def shortest(self, state: State) -> bytes:
         """A shortest text that completes the output from ``state``."""
         return self.machine.shortest(state) if isinstance(state, frozenset) else b""
+
+    @cached_property
+    def costs(self) -> PushdownCosts:
+        """See Constraint; made at the first limit on tokens."""
+        return PushdownCosts(self.machine, self.vocabulary)
 
     @property
     def nbytes(self) -> int:

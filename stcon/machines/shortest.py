@@ -12,12 +12,13 @@ from __future__ import annotations
 import heapq
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from stcon.errors import LimitError
 from stcon.machines.windows import COUNTED_FINAL, FINAL, within
+from stcon.syntax.rules import ALL_BYTES
 
 if TYPE_CHECKING:
     from stcon.machines.frames import Window
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 Pair = tuple[int, int]
 Cost = tuple[int, int]
-"""(bytes, ticks)."""
+"""(length, ticks); the length in bytes, or in other units."""
 
 _MAX_PAIRS = 1 << 17
 """Pairs settled with ticks to come; 15 µs each."""
@@ -34,14 +35,31 @@ _ENOUGH = 1
 """Ticks after which a standard rule repeats itself: each costs a byte."""
 
 
+class Measure(NamedTuple):
+    """``length(literal)``: how long bytes count; a tick of a standard rule counts 1,
+    and so does a byte that is no literal.  ``usable``: the set of those bytes that
+    may be taken, as bits."""
+
+    length: Callable[[bytes], int] = len
+    usable: int = ALL_BYTES
+
+
+IN_BYTES = Measure()
+
+
 class _Edge(NamedTuple):
     """How a text goes on from ``state``: bytes, a letter, a tick, or nothing."""
 
     state: int
     data: bytes
+    length: int
     letter: int | None
     tick: int
     to: int
+
+
+_Option = tuple[int, bytes, int, int]
+"""(length, what is left of a literal, the frame state after it, ticks)."""
 
 
 class _Way(NamedTuple):
@@ -58,15 +76,22 @@ class Shortest:
     """
 
     def __init__(
-        self, states: States, repeats: bool = False, few_ticks: bool = False
+        self,
+        states: States,
+        repeats: bool = False,
+        few_ticks: bool = False,
+        measure: Measure = IN_BYTES,
     ) -> None:
         """``repeats``: whether these are the standard rules.  ``few_ticks``: only
         ways of the fewest ticks are taken."""
+        self._measure = measure
         self._states = states
         self._frames = states.frames
         self._repeats = repeats
         self._few_ticks = few_ticks
-        self.standard = Shortest(states.standard, True) if states.standard else None
+        self.standard = (
+            Shortest(states.standard, True, False, measure) if states.standard else None
+        )
         self._cost: dict[Pair, Cost] = {}
         self._way: dict[Pair, _Way] = {}
         self._ticks_at: dict[int, list[int]] = {}
@@ -77,14 +102,14 @@ class Shortest:
         self._heads: dict[int, int] = {}
         self._heap: list[tuple[Cost, Pair, _Way]] = []
         for final in (FINAL, COUNTED_FINAL):
-            edge = _Edge(final, b"", None, 0, final)
+            edge = _Edge(final, b"", 0, None, 0, final)
             self._heap.append(((0, 0), (final, 0), _Way(edge, (final, 0))))
         while repeats and self._settle(math.inf):
             pass  # few, and a text of many ticks goes through all
 
     @cached_property
     def _fewest(self) -> Shortest:
-        return Shortest(self._states, self._repeats, True)
+        return Shortest(self._states, self._repeats, True, self._measure)
 
     def text(self, state: int, window: Window | None) -> bytes:
         """A shortest text to the end of the rule of ``state`` within ``window``; if
@@ -95,6 +120,21 @@ class Shortest:
         if state < self._states.first:
             assert self.standard is not None
             return self.standard.text(state, window)
+        owner, (_, head, at, _) = self._best(state, window)
+        return head + owner._walk((at, window[0] if window else 0))
+
+    def measured(self, state: int, window: Window | None) -> int:
+        """The length of ``text(state, window)``.
+
+        Raises LimitError when it is too long to be found.
+        """
+        if state < self._states.first:
+            assert self.standard is not None
+            return self.standard.measured(state, window)
+        return self._best(state, window)[1][0]
+
+    def _best(self, state: int, window: Window | None) -> tuple[Shortest, _Option]:
+        """The best option, and where it is from."""
         least, most = window or (0, 0)
         if least > _LONGEST:
             self._too_long()
@@ -103,28 +143,27 @@ class Shortest:
         if not options:
             self._too_long()
         if self._few_ticks:
-            ticks, length, head, at = min((o[3], *o[:3]) for o in options)
+            best = min(options, key=lambda option: (option[3], *option[:3]))
         else:
-            length, head, at, ticks = min(options)
-            if window is not None and ticks > most:
-                return self._fewest.text(state, window)
-        if length > _LONGEST:
+            best = min(options)
+            if window is not None and best[3] > most:
+                return self._fewest._best(state, window)
+        if best[0] > _LONGEST:
             self._too_long()
-        return head + self._walk((at, least))
+        return self, best
 
-    def _options(
-        self, subset: tuple[int, ...], least: int
-    ) -> list[tuple[int, bytes, int, int]]:
+    def _options(self, subset: tuple[int, ...], least: int) -> list[_Option]:
         """(length, literal read first, state after it, ticks) of the members of a
         state, the best among them."""
         heads = [(b"", s) if s >= 0 else self._rest(-1 - s) for s in subset]
-        shortest = min((len(head) for head, _ in heads), default=0)
+        size = self._measure.length
+        shortest = min((size(head) for head, _ in heads), default=0)
         while True:
             found = []
             for head, at in heads:
                 known = self._known((at, least))
                 if known is not None:
-                    found.append((len(head) + known[0], head, at, known[1]))
+                    found.append((size(head) + known[0], head, at, known[1]))
             best = min(found)[0] if found else math.inf
             if len(found) == len(heads) or not self._settle(best - shortest):
                 return found
@@ -191,17 +230,20 @@ class Shortest:
 
     def _edges_of(self, state: int) -> Iterator[_Edge]:
         frames = self._frames
+        usable, size = self._measure.usable, self._measure.length
         for to in frames.skips[state]:
-            yield _Edge(state, b"", None, 0, to)
+            yield _Edge(state, b"", 0, None, 0, to)
         for mask, to in frames.moves[state]:
-            first = bytes([(mask & -mask).bit_length() - 1])
-            yield _Edge(state, first, None, 0, to)
+            if found := mask & usable:
+                first = bytes([(found & -found).bit_length() - 1])
+                yield _Edge(state, first, 1, None, 0, to)
         for place in frames.texts.get(state, ()):
-            yield _Edge(state, self._literal(place), None, 0, frames.goal[place])
+            data = self._literal(place)
+            yield _Edge(state, data, size(data), None, 0, frames.goal[place])
         for to in frames.ticks.get(state, ()):
-            yield _Edge(state, b"", None, 1, to)
+            yield _Edge(state, b"", 0, None, 1, to)
         for number, to in frames.calls.get(state, ()):
-            yield _Edge(state, b"", number, 0, to)
+            yield _Edge(state, b"", 0, number, 0, to)
 
     def _settle(self, below: float) -> bool:
         """Whether one more pair, shorter than ``below``, could be settled."""
@@ -250,7 +292,7 @@ class Shortest:
 
     def _push(self, edge: _Edge, ticks: int) -> None:
         """Nothing; ``edge`` leads to a settled pair of ``ticks``."""
-        head = len(edge.data) if edge.letter is None else self._head(edge.letter)
+        head = edge.length if edge.letter is None else self._head(edge.letter)
         if head is None:
             return
         length, taken = self._cost[edge.to, ticks]

@@ -38,7 +38,8 @@ class Relatives:
     c is anything else.
     """
 
-    def __init__(self, machine: Pushdown, longest: int) -> None:
+    def __init__(self, machine: Pushdown, longest: float) -> None:
+        """``longest``: bytes of the longest token; windows are told apart so far."""
         self._machine = machine
         self._states = machine.state
         # the states of standard rules, which are all there are in their own machine
@@ -69,6 +70,10 @@ class Relatives:
     def start(self, state: int) -> int:
         """The configuration of the cell as it is."""
         return self._intern(frozenset([(0, (state,))]))[0]
+
+    def stacks(self, config: int) -> Relative:
+        """The set of stacks of a number."""
+        return self._sets[config]
 
     def live(self, config: int) -> dict[int, tuple[int, int]]:
         """Per live byte the configuration that follows, and the ticks taken."""
@@ -186,7 +191,8 @@ class Relatives:
         if isinstance(item, int):
             return item
         state, least, most = item
-        return state, min(least, self._enough), min(most, self._enough)
+        kept = int(min(least, self._enough))
+        return state, kept, min(most, self._enough)
 
     def _add(self, whole: Relative) -> None:
         self._sets.append(whole)

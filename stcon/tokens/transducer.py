@@ -18,6 +18,7 @@ Joins few-paths Theorem 22 with the displacement of token-space compression.
 
 from __future__ import annotations
 
+import math
 import threading
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -29,7 +30,7 @@ from stcon.machines.pushdown import Pushdown
 from stcon.tokens.hops import ROOT, Ends, Hop, Pending, TokensAt
 from stcon.tokens.inside import Inside
 from stcon.tokens.ranks import Ranks
-from stcon.tokens.relative import DEAD, Relatives
+from stcon.tokens.relative import DEAD, Relative, Relatives
 from stcon.tokens.trie import Trie
 
 Nodes = NDArray[np.int32]
@@ -50,12 +51,15 @@ class Transducer:
         pushdown: Pushdown,
         trie: Trie,
         standard: Transducer | None = None,
+        whole_windows: bool = False,
     ) -> None:
-        """``standard``: that of ``pushdown.standard``, for the same trie."""
+        """``standard``: that of ``pushdown.standard``, for the same trie.
+        ``whole_windows``: also what no token can tell apart is kept apart."""
         self._machine = pushdown
         self.trie = trie
         self._standard = standard
-        self._relatives = Relatives(pushdown, trie.levels)
+        furthest = math.inf if whole_windows else trie.levels
+        self._relatives = Relatives(pushdown, furthest)
         self.pending: Pending = standard.pending if standard else Pending()
         self._tokens: TokensAt = standard._tokens if standard else TokensAt(trie)
         self.inside: Inside | None = standard.inside if standard else None
@@ -112,6 +116,17 @@ class Transducer:
         row = np.zeros(self._tokens.size, np.bool_)
         hop.paint(row, None)
         self.inside = Inside(state_at, row, hop, Ranks(self.trie))
+
+    def walk(self, pending: int, state: int) -> Ends:
+        """Where tokens end and ``state`` is popped; kept by the caller."""
+        ends = Ends(self._relatives, self._machine.state.node(state).counted)
+        with self._lock:
+            self._walk_into(ends, self.pending.nodes(pending), state)
+        return ends
+
+    def stacks(self, config: int) -> Relative:
+        """The relative configuration of a number."""
+        return self._relatives.stacks(config)
 
     def _walk(self, nodes: Nodes, state: int) -> Hop:
         ends = Ends(self._relatives, self._machine.state.node(state).counted)

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from stcon.errors import VocabularyError
 from stcon.tokens import cache, huggingface
+from stcon.tokens.fewest import Fewest
 from stcon.tokens.split import Split
 from stcon.tokens.token_bytes import read_rule
 from stcon.tokens.trie import Trie, build_trie
@@ -28,6 +29,7 @@ _MAX_TOKEN_BYTES = 1 << 16
 
 if TYPE_CHECKING:
     from stcon.machines.pushdown import Pushdown
+    from stcon.tokens.finishes import Finishes
     from stcon.tokens.transducer import Transducer
 
 # The one memo at module level: a vocabulary costs 0.3 s and tokenizers are passed
@@ -62,6 +64,7 @@ class Vocabulary:
         self.eos_ids = tuple(sorted(set(eos_ids)))
         self.size = len(offsets) - 1
         self._transducers: dict[Pushdown, Transducer] = {}
+        self._finishes: dict[Pushdown, Finishes] = {}
         self.split: Split | None = None
         self._check()
         for array in (offsets, data):
@@ -150,6 +153,11 @@ class Vocabulary:
         cache.store("trie-1", self.fingerprint, vars(trie))
         return trie
 
+    @cached_property
+    def fewest(self) -> Fewest:
+        """In how few tokens texts can be written."""
+        return Fewest(self.trie)
+
     def transducer(self, machine: Pushdown) -> Transducer:
         """The transducer of a machine that many formats share; one of each."""
         from stcon.tokens.standard_hops import stocked
@@ -165,6 +173,16 @@ class Vocabulary:
                         stocked(machine, known, self.fingerprint)
                     self._transducers[machine] = known
         return known
+
+    def finishes(self, machine: Pushdown) -> Finishes:
+        """The finishes of a machine that many formats share; one of each."""
+        from stcon.tokens.finishes import Finishes
+
+        with _lock:
+            known = self._finishes.get(machine)
+            if known is None:
+                known = self._finishes[machine] = Finishes(machine, self.trie)
+            return known
 
     @cached_property
     def byte_tokens(self) -> npt.NDArray[np.int32]:

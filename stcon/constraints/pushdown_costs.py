@@ -1,0 +1,226 @@
+"""Costs for a pushdown: what one certain text to the end takes, in tokens.
+
+The text of a stack is the cheapest of the state on top, then that of each state
+below, and so on.  Whatever way it is cut into tokens, each of them is allowed; so it
+costs the fewest tokens of all ways, over the ends of rules too (``":"``, ``"}]``).
+That is sound, and mostly the truth: a cheaper end would be another text.
+Source: few-paths paper, Proposition 2, which counts bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stcon.constraints.costs import Costs
+from stcon.errors import LimitError
+from stcon.machines.openings import ticked
+from stcon.machines.shortest import Measure, Shortest
+from stcon.tokens.fewest import NEVER
+from stcon.tokens.finishes import Finish, Finishes, Way
+from stcon.tokens.hops import NOTHING, ROOT
+
+if TYPE_CHECKING:
+    from stcon.constraints.constraint import State
+    from stcon.machines.frames import Window
+    from stcon.machines.pushdown import Cell, Pushdown
+    from stcon.tokens.vocabulary import Vocabulary
+
+_LONG = 256
+"""Tokens; the text of a state that takes more is not cut anew where it is met."""
+_MOST_KEPT = 1 << 14
+
+
+class _Tail(NamedTuple):
+    """A text to the end as far as it is cut anew, and the fewest tokens from each of
+    its places on, [len(text) + 1]."""
+
+    text: bytes
+    counts: list[int]
+
+
+_END = _Tail(b"", [0])
+
+
+class PushdownCosts(Costs):
+    """See Costs; states are configurations, DEAD and END."""
+
+    is_exact = False
+
+    def __init__(self, machine: Pushdown, vocabulary: Vocabulary) -> None:
+        trie = vocabulary.trie
+        shared = vocabulary.finishes(machine.standard) if machine.standard else None
+        self._machine = machine
+        self._vocabulary = vocabulary
+        self._fewest = vocabulary.fewest
+        single = np.flatnonzero(vocabulary.byte_tokens >= 0).tolist()
+        usable = sum(1 << byte for byte in single)
+        measure = Measure(self._fewest.of, usable)
+        self._texts = Shortest(machine.state, measure=measure)
+        self._finishes = Finishes(machine, trie, shared)
+        self._pieces: dict[tuple[int, Window | None], tuple[int, bytes]] = {}
+        self._tails: dict[Cell, _Tail] = {}
+        self._after: dict[tuple[int, Cell], NDArray[np.int64]] = {}
+        self._dearest: dict[tuple[int, int, Window | None], int] = {}
+
+    def least(self, state: State) -> int:
+        """See Costs."""
+        if not isinstance(state, frozenset):
+            return 0
+        return min(self._tail(cell).counts[0] for cell in state)
+
+    def text(self, state: State) -> bytes:
+        """See Costs."""
+        if not isinstance(state, frozenset):
+            return b""
+        options = ((self._tail(cell).counts[0], self._written(cell)) for cell in state)
+        return min(options)[1]
+
+    def is_roomy(self, state: State, left: int) -> bool:
+        """See Costs; what is pushed and what is below is added up, not cut anew."""
+        for pending, cell in self._reads(state):
+            symbol, below, _, window = cell
+            dearest = self._dearest_of(pending, symbol, window)
+            if dearest >= 0 and dearest + self._tail(below).counts[0] >= left:
+                return False
+        return True
+
+    def allowed(self, state: State, left: int) -> NDArray[np.bool_]:
+        """See Costs."""
+        row = np.zeros(self._vocabulary.size, np.bool_)
+        for pending, cell in self._reads(state):
+            finish = self._finishes.of(pending, cell[0])
+            fits = self._costs_after(pending, finish, cell) < left
+            row[finish.tokens[fits[finish.way]]] = True
+        is_complete = not isinstance(state, frozenset)
+        is_complete = is_complete or self._machine.is_complete(state)
+        row[list(self._vocabulary.eos_ids)] = is_complete
+        return row
+
+    def _reads(self, state: State) -> list[tuple[int, Cell]]:
+        """The pairs (P, cell) met while reading the stacks from the top."""
+        if not isinstance(state, frozenset):
+            return []
+        todo: list[tuple[int, Cell]] = [(ROOT, cell) for cell in state]
+        for pending, (symbol, below, _, window) in todo:
+            hop = self._finishes.of(pending, symbol).hop
+            rest = hop.rest(hop.window(window))
+            if rest != NOTHING and below is not None and (rest, below) not in todo:
+                todo.append((rest, below))
+        return todo
+
+    def _costs_after(
+        self, pending: int, finish: Finish, cell: Cell
+    ) -> NDArray[np.int64]:
+        """int64 [ways]: what it costs to finish after a token of each way."""
+        known = self._after.get((pending, cell))
+        if known is None:
+            below = self._tail(cell[1])
+            costs = [
+                min(
+                    (self._onto(stack, below) for stack in self._valid(way, cell[3])),
+                    default=2 * NEVER,
+                )
+                for way in finish.ways
+            ]
+            known = np.array(costs, np.int64)
+            if len(self._after) >= _MOST_KEPT:
+                self._after.clear()
+            self._after[pending, cell] = known
+        return known
+
+    def _dearest_of(self, pending: int, symbol: int, window: Window | None) -> int:
+        """The most that anything a token makes of ``symbol`` costs; -1 if no token
+        is read there."""
+        key = (pending, symbol, window)
+        known = self._dearest.get(key)
+        if known is None:
+            known = max(
+                (
+                    sum(self._piece(*item)[0] for item in stack)
+                    for way in self._finishes.of(pending, symbol).ways
+                    for stack in self._valid(way, window)
+                ),
+                default=-1,
+            )
+            if len(self._dearest) >= _MOST_KEPT:
+                self._dearest.clear()
+            self._dearest[key] = known
+        return known
+
+    def _valid(
+        self, way: Way, window: Window | None
+    ) -> Iterator[list[tuple[int, Window | None]]]:
+        """The stacks of a way that fit the window of the symbol, deepest first."""
+        for ticks, stack in way:
+            whole = [_with_window(item) for item in stack]
+            if window is None:
+                yield whole
+            elif not stack:
+                if window[0] <= ticks <= window[1]:
+                    yield whole
+            else:
+                base = (whole[0][0], *window)
+                moved = ticked(self._machine.state, base, whole[0][0], ticks)
+                if moved is not None and not isinstance(moved, int):
+                    yield [(moved[0], moved[1:]), *whole[1:]]
+
+    def _onto(self, stack: list[tuple[int, Window | None]], below: _Tail) -> int:
+        """What it costs to finish ``stack`` above what is below."""
+        for item in stack:
+            below = self._put(self._piece(*item), below)
+        return below.counts[0]
+
+    def _tail(self, cell: Cell | None) -> _Tail:
+        if cell is None:
+            return _END
+        known = self._tails.get(cell)
+        if known is None:
+            piece = self._piece(cell[0], cell[3])
+            known = self._put(piece, self._tail(cell[1]))
+            if len(self._tails) >= _MOST_KEPT:
+                self._tails.clear()
+            self._tails[cell] = known
+        return known
+
+    def _put(self, piece: tuple[int, bytes], below: _Tail) -> _Tail:
+        """``below`` with the text of a state before it."""
+        tokens, text = piece
+        if tokens > _LONG:
+            return _Tail(b"", [tokens + below.counts[0]])
+        if not text:
+            return below
+        counts = self._fewest.extended(text, below.text, below.counts)
+        return _Tail(text + below.text, counts)
+
+    def _piece(self, state: int, window: Window | None) -> tuple[int, bytes]:
+        """What the text of a state takes alone, and that text; no text if it is
+        long."""
+        key = (state, window)
+        known = self._pieces.get(key)
+        if known is None:
+            try:
+                tokens = self._texts.measured(state, window)
+            except LimitError:
+                tokens = NEVER
+            text = self._texts.text(state, window) if tokens <= _LONG else b""
+            if len(self._pieces) >= _MOST_KEPT:
+                self._pieces.clear()
+            known = self._pieces[key] = tokens, text
+        return known
+
+    def _written(self, cell: Cell | None) -> bytes:
+        """The text of a stack."""
+        out = b""
+        while cell is not None:
+            state, below, _, window = cell
+            out += self._texts.text(state, window)
+            cell = below
+        return out
+
+
+def _with_window(item: int | tuple[int, int, float]) -> tuple[int, Window | None]:
+    return (item, None) if isinstance(item, int) else (item[0], item[1:])
