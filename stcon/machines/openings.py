@@ -21,7 +21,7 @@ Stack = tuple[Element, ...]
 Option = tuple[int, Stack]
 Options = tuple[Option, ...]
 
-_MAX_OPENINGS = 20_000
+_MAX_OPENINGS = 2_000
 _LEFT = "a rule calls itself before it reads"
 
 
