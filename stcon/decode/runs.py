@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import NoReturn
 
 from stcon.constraints.constraint import Constraint, State
@@ -35,6 +36,7 @@ WIDTH = 4
 """Bytes of one token in a history, an unsigned little-endian number."""
 
 _MAX_BYTES = WIDTH << 22
+_MAX_FORGOTTEN = 1 << 15
 
 
 @dataclass(slots=True)
@@ -69,6 +71,11 @@ class Run:
         """Bytes of the history held."""
         return len(self._tokens)
 
+    @property
+    def tokens(self) -> bytes:
+        """The whole history."""
+        return bytes(self._tokens)
+
     def knows(self, history: bytes) -> bool:
         """Whether ``history``, or all of it but the last token, is a beginning
         of this run that holds its whole prompt."""
@@ -101,6 +108,7 @@ class Runs:
     def __init__(self, constraint: Constraint) -> None:
         self._constraint = constraint
         self._runs: list[Run] = []
+        self._forgotten: dict[bytes, None] = {}
 
     def state(self, history: bytes) -> State:
         """The state after ``history`` (at least one token).
@@ -112,6 +120,8 @@ class Runs:
                 state = self._follow(run, history)
                 if state is not None:
                     return state
+        if self._forgotten and _digest(history[:-WIDTH]) in self._forgotten:
+            self._refuse_forgotten(len(history) // WIDTH)
         start = self._constraint.start
         place = Place(start, asked=1, waiting=1)
         self._add(Run(history, len(history) // WIDTH, [place]))
@@ -192,10 +202,22 @@ class Runs:
         return f"a right continuation would be {shortest[:60]!r}"
 
     def _add(self, run: Run) -> None:
-        """Nothing; ``run`` comes first, and old runs go beyond 16 MB."""
+        """Nothing; ``run`` comes first, and old runs go beyond 16 MB; a hash of each
+        is kept, so that one that goes on is an error and not a new prompt."""
         self._runs.insert(0, run)
         fitting = sum(held <= _MAX_BYTES for held in self._held())
+        self._forgotten |= {
+            _digest(old.tokens) for old in self._runs[max(fitting, 1) :]
+        }
         del self._runs[max(fitting, 1) :]
+
+    def _refuse_forgotten(self, length: int) -> NoReturn:
+        raise HistoryError(
+            f"a history of {length:,} tokens goes on that had to be forgotten: the "
+            f"rows of this object hold more than {_MAX_BYTES // WIDTH:,} tokens",
+            position=length - 1,
+            hint="give each group of rows a constraint.fresh() of its own",
+        )
 
     def _held(self) -> Iterator[int]:
         """Bytes of the first run, of the first two, ..."""
@@ -203,3 +225,7 @@ class Runs:
         for run in self._runs:
             held += run.nbytes
             yield held
+
+
+def _digest(history: bytes) -> bytes:
+    return blake2b(history, digest_size=16).digest()

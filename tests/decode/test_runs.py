@@ -267,3 +267,27 @@ def test_old_runs_go_when_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> Non
         open_after(processor, [i, *PROMPT])
     assert len(processor._runs._runs) == 25  # type: ignore[attr-defined]
     assert open_after(processor, [49, *PROMPT, OUTPUT[0]]) == want(machine, OUTPUT[:1])
+
+
+def test_a_forgotten_row_that_goes_on_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("stcon.decode.runs._MAX_BYTES", 400)
+    machine = constraint(record())
+    processor = make_processor(machine, "host")
+    for i in range(50):
+        open_after(processor, [i, *PROMPT])
+    with pytest.raises(HistoryError, match="had to be forgotten") as caught:
+        open_after(processor, [0, *PROMPT, OUTPUT[0]])
+    assert caught.value.position == len(PROMPT) + 1
+    assert open_after(processor, [0, *PROMPT]) == want(machine, [])
+    assert open_after(processor, [60, 61]) == want(machine, [])
+
+
+def test_what_was_forgotten_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stcon.decode.runs._MAX_BYTES", 400)
+    monkeypatch.setattr("stcon.decode.runs._MAX_FORGOTTEN", 5)
+    processor = make_processor(constraint(record()), "host")
+    for i in range(60):
+        open_after(processor, [i, *PROMPT])
+    assert len(processor._runs._forgotten) == 5  # type: ignore[attr-defined]
