@@ -206,10 +206,11 @@ class Runs:
         is kept, so that one that goes on is an error and not a new prompt."""
         self._runs.insert(0, run)
         fitting = sum(held <= _MAX_BYTES for held in self._held())
-        self._forgotten |= {
-            _digest(old.tokens) for old in self._runs[max(fitting, 1) :]
-        }
+        for old in self._runs[max(fitting, 1) :]:
+            self._forgotten[_digest(old.tokens)] = None
         del self._runs[max(fitting, 1) :]
+        while len(self._forgotten) > _MAX_FORGOTTEN:
+            del self._forgotten[next(iter(self._forgotten))]
 
     def _refuse_forgotten(self, length: int) -> NoReturn:
         raise HistoryError(
