@@ -42,6 +42,7 @@ def constrain(
     eos_token_ids: Sequence[int] | None = None,
     limits: Limits | None = None,
     depth: int = MAX_DEPTH,
+    max_tokens: int | None = None,
     path: str | None = None,
 ) -> Constraint:
     """The constraint of one format, for one tokenizer.
@@ -62,7 +63,8 @@ def constrain(
     ``max_sets``: states of an object or array that remembers keys or items.
     ``allow_unenforced``: names of keywords that may stay without effect.
     ``limits``: bounds of the compile.  ``depth``: how deep a format that contains
-    itself may nest.  ``path``: ``"host"`` or ``"traced"``; see docs/design.md.
+    itself may nest.  ``max_tokens``: every output is valid within so many tokens;
+    see Constraint.within.  ``path``: ``"host"`` or ``"traced"``; see docs/design.md.
 
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms
     for a form of a few fields and 248k tokens, once the vocabulary is known.
@@ -86,8 +88,8 @@ def constrain(
         work=meter.work,
         allow_unenforced=frozenset(allow_unenforced),
     )
-    made = _make(rules, vocabulary, meter, depth, path, notes)
-    return made or _refuse_empty(regex)
+    made = _make(rules, vocabulary, meter, depth, path, notes) or _refuse_empty(regex)
+    return made if max_tokens is None else made.within(max_tokens)
 
 
 def _refuse_other_than_one(**formats: Any) -> None:

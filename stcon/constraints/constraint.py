@@ -43,13 +43,16 @@ class Constraint(ABC):
     ``vocabulary``: the tokens it speaks.
     ``start``: the state before the first token; ``DEAD`` is the state after a
     token that is not allowed.
+    ``family``: what rows are kept under; within it equal row keys, equal rows.
     """
 
     kind: str
     vocabulary: Vocabulary
     start: State
+    family: Hashable
 
     def __init__(self, bind: Callable[[Constraint], LogitsProcessor]) -> None:
+        self.family = object()
         self._bind = bind
         self._processor: LogitsProcessor | None = None
 
@@ -105,6 +108,10 @@ class Constraint(ABC):
     @abstractmethod
     def allowed(self, state: State) -> NDArray[np.bool_]:
         """bool [vocabulary size]: which tokens may come next."""
+
+    def open_classes(self, state: State) -> NDArray[np.bool_] | None:
+        """bool [classes]: which token classes are open, where tokens have any."""
+        return None
 
     @abstractmethod
     def row_key(self, state: State) -> Hashable:

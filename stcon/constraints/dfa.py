@@ -91,9 +91,14 @@ class DfaConstraint(Constraint):
         row: NDArray[np.bool_] = np.take(self.table[state] != DEAD, self.class_of)
         return row
 
+    def open_classes(self, state: int) -> NDArray[np.bool_]:
+        """bool [classes + 1]: which token classes are open."""
+        is_open: NDArray[np.bool_] = self.table[state] != DEAD
+        return is_open
+
     def row_key(self, state: int) -> bytes:
         """What the row of ``state`` depends on: its set of open classes."""
-        return np.packbits(self.table[state] != DEAD).tobytes()
+        return np.packbits(self.open_classes(state)).tobytes()
 
     def is_complete(self, state: int) -> bool:
         """Whether the output may end in ``state``."""

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from stcon.constraints.budget import BudgetConstraint, Place
 from stcon.constraints.constraint import Constraint, State
+from stcon.decode.budgets import fitted, limited
 from stcon.decode.forced import Plan, Planner
 from stcon.decode.masks import Masks
 
@@ -43,7 +45,10 @@ class ConstrainedLoop:
         self._others = others
         self._masks = Masks(constraint)
         split = constraint.vocabulary.split
-        self._planner = Planner(constraint, split) if split is not None else None
+        unlimited = constraint
+        if isinstance(constraint, BudgetConstraint):
+            unlimited = constraint.inner
+        self._planner = Planner(unlimited, split) if split is not None else None
         self._history: Any = None
         self.runs = 0
         """Model runs that something was sampled from."""
@@ -52,7 +57,11 @@ class ConstrainedLoop:
         """Yields tokens until the text ends or there are ``max_tokens`` (-1: no
         bound).  ``prompt``: mlx [n], all of it that other processors shall see;
         ``last``: its end, at least one token, that the model has not been fed.
+
+        The text is whole when it ends, whatever is sampled.  Raises LimitError when
+        no valid output has so few tokens.
         """
+        self._keep_within(max_tokens)
         self._history = prompt[: len(prompt) - len(last)]
         left = max_tokens if max_tokens >= 0 else 1 << 62
         plan = self._start()
@@ -62,7 +71,6 @@ class ConstrainedLoop:
         state = plan.state
         while left > 0:
             token, logprobs = self._next(logits[-1:], state, plan.cover)
-            state = self._constraint.advance(state, token)
             plan = self._after(token, state)
             state, rest = plan.state, plan.tokens
             if plan.heals:
@@ -76,15 +84,25 @@ class ConstrainedLoop:
             yield from self._forced(rest, logits)
             left -= len(rest)
 
-    def _start(self) -> Plan:
-        if self._planner is None:
-            return Plan((), self._constraint.start)
-        return self._planner.start()
+    def _keep_within(self, max_tokens: int) -> None:
+        constraint = limited(self._constraint, max_tokens)
+        if constraint is not self._constraint:
+            self._constraint, self._masks = constraint, Masks(constraint)
 
-    def _after(self, token: int, state: State) -> Plan:
+    def _start(self) -> Plan:
+        start = self._constraint.start
         if self._planner is None:
-            return Plan((), state)
-        return self._planner.after(token, state)
+            return Plan((), start)
+        return fitted(self._constraint, self._planner.start(), start, start)
+
+    def _after(self, token: int, before: State) -> Plan:
+        """The plan after ``token`` is sampled in the state ``before``."""
+        after = self._constraint.advance(before, token)
+        if self._planner is None:
+            return Plan((), after)
+        unlimited = after.inner if isinstance(after, Place) else after
+        plan = self._planner.after(token, unlimited)
+        return fitted(self._constraint, plan, before, after)
 
     def _fed(self, tokens: Any, forced: Sequence[int]) -> Any:
         """Logits after the tokens and the forced ones, [n, width]; lazy."""

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from stcon.constraints.constraint import Constraint
+from stcon.decode.budgets import limited
 from stcon.decode.constrained_loop import ConstrainedLoop, Step
 
 _CLEAR_EVERY = 256
@@ -23,11 +24,13 @@ def constrained_generate_step(options: Mapping[str, Any]) -> Iterator[Step]:
     """Yields tokens and log-probabilities as mlx-lm's ``generate_step`` does; forced
     tokens too.  ``options``: its arguments by name, defaults included.
 
-    Raises ValueError for two constraints, and for what mlx-lm refuses.
+    Raises ValueError for two constraints, and for what mlx-lm refuses; LimitError
+    when no valid output has as few tokens as ``max_tokens``, before any run.
     """
     import mlx.core as mx
 
     constraint, others = sort_processors(options["logits_processors"])
+    constraint = limited(constraint, options["max_tokens"])
     feed = _Feed(options)
     last = feed.prefill()
     sampler = options["sampler"] or partial(mx.argmax, axis=-1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any
@@ -10,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stcon.constraints.budget import BudgetConstraint
 from stcon.constraints.constraint import Constraint, State
 from stcon.constraints.dfa import DfaConstraint
 from stcon.cpu.rows import ClassRows, Rows, shared_rows
-from stcon.machines.dfa import DEAD
 
-_numbers = itertools.count()
 _MAX_KEYS = 1 << 14
 
 
@@ -25,18 +23,20 @@ class Masks:
     def __init__(self, constraint: Constraint, rows: Rows | None = None) -> None:
         self._constraint = constraint
         self._rows = rows or shared_rows()
-        self._number = next(_numbers)
         self._keys: dict[State, Hashable] = {}
         self._make: Callable[[State, int], NDArray[np.bool_]] = self._of_allowed
-        if isinstance(constraint, DfaConstraint):
-            table = constraint.table
-            maker = ClassRows(constraint.class_of, table.shape[1])
-            self._make = lambda state, width: maker.row(table[state] != DEAD, width)
+        unlimited = constraint
+        if isinstance(constraint, BudgetConstraint):
+            unlimited = constraint.inner
+        if isinstance(unlimited, DfaConstraint):
+            classes = unlimited.table.shape[1]
+            self._class_rows = ClassRows(unlimited.class_of, classes)
+            self._make = self._of_classes
 
     def row(self, state: State, width: int, cover: int = 0) -> Any:
         """bool mlx array [1, width]: what may follow in ``state``; tokens of fewer
         than ``cover`` bytes may not."""
-        key = (self._number, self._key(state), width, cover)
+        key = (self._constraint.family, self._key(state), width, cover)
         return self._rows.get(key, lambda: self._covered(state, width, cover))
 
     def _covered(self, state: State, width: int, cover: int) -> NDArray[np.bool_]:
@@ -62,6 +62,11 @@ class Masks:
                 self._keys.clear()
             key = self._keys[state] = self._constraint.row_key(state)
         return key
+
+    def _of_classes(self, state: State, width: int) -> NDArray[np.bool_]:
+        is_open = self._constraint.open_classes(state)
+        assert is_open is not None
+        return self._class_rows.row(is_open, width)
 
     def _of_allowed(self, state: State, width: int) -> NDArray[np.bool_]:
         allowed = self._constraint.allowed(state)[:width]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from stcon.constraints.budget import BudgetConstraint
 from stcon.constraints.constraint import Constraint, LogitsProcessor
 from stcon.constraints.dfa import DfaConstraint
 from stcon.cpu.rows import Rows
@@ -34,11 +35,14 @@ def bind(path: str | None) -> Callable[[Constraint], LogitsProcessor]:
 def make_processor(constraint: Constraint, path: str | None = None) -> LogitsProcessor:
     """The processor of ``constraint``; see ``bind``.
 
-    A pushdown has no traced path yet: on a GPU it runs on the host path.
+    A pushdown has no traced path yet, nor has a limit on tokens: on a GPU they run
+    on the host path.
     """
     from stcon.decode.traced import TracedProcessor
 
     check_path(path)
+    if path == "traced" and isinstance(constraint, BudgetConstraint):
+        raise ValueError("a limit on tokens is kept on the host path only")
     if path == "traced" and not isinstance(constraint, DfaConstraint):
         raise ValueError(f"a {constraint.kind} constraint has only the host path")
     if isinstance(constraint, DfaConstraint) and (path == "traced" or on_gpu(path)):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import stcon
-from stcon import StconError, constrain
+from stcon import LimitError, StconError, constrain
 from stcon.constraints.constraint import Constraint
 from tests import tiny
 
@@ -141,8 +141,19 @@ def test_limits_are_kept(generate_step: Callable[..., Any]) -> None:
         return [int(token) for token, _ in steps]
 
     whole = run(-1)
-    for limit in range(1, len(whole) + 3):
-        assert run(limit) == whole[:limit]
+    assert run(len(whole)) == run(len(whole) + 9) == whole
+    assert run(len(whole) - 1) == whole[:-1]  # all but the end
+    with pytest.raises(LimitError, match="the least is") as error:
+        run(3)
+    least = int(error.value.limit)
+    for limit in range(1, len(whole) - 1):
+        if limit < least:
+            with pytest.raises(LimitError, match=f"the least is {least}"):
+                run(limit)
+        else:
+            tokens = run(limit)
+            assert len(tokens) <= limit
+            assert made.matches(made.vocabulary.decode(tokens))
 
 
 @pytest.mark.parametrize("kind", KINDS)
