@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import textwrap
 
+from stcon.bench import model
 from stcon.bench.cases import cases
 from stcon.bench.engines import PEERS
+from stcon.bench.prompts import asked_cases
 from stcon.bench.timing import CLOCKS
 from stcon.bench.tokenizer import HOW_TO
 from stcon.bench.workers import Bounds
@@ -16,6 +18,13 @@ TIMED = {
     "compile": "milliseconds from a schema to its first mask",
     "memory": "bytes a grammar",
 }
+DECODE = "decode"
+_DECODE_WHAT = "model runs for each token, and time, of whole answers"
+_DECODE_MORE = """\
+Decode the same prompts greedily with one model: with stcon patched into the loop,
+with stcon as a logits processor alone and, if you like, with llguidance's masks and
+with its fast-forward. Counts model runs for each token, the share of forced tokens,
+times, and how much of the model's free answer is kept."""
 SCHEMAS = "schemas"
 _SCHEMAS_WHAT = "how many schemas of a file each engine gets right"
 _SCHEMAS_MORE = """\
@@ -39,8 +48,14 @@ def parser() -> argparse.ArgumentParser:
     benches = whole.add_subparsers(dest="bench", metavar="BENCH", required=True)
     for name, what in TIMED.items():
         one = benches.add_parser(name, help=what, description=what, epilog=HOW_TO)
+        _add_tokenizer(one)
         _add_shared(one, list(PEERS))
         _add_timed(one)
+    one = benches.add_parser(
+        DECODE, help=_DECODE_WHAT, description=_DECODE_MORE, epilog=model.HOW_TO
+    )
+    _add_shared(one, ["llguidance"])
+    _add_decode(one)
     one = benches.add_parser(
         SCHEMAS,
         help=_SCHEMAS_WHAT,
@@ -48,13 +63,14 @@ def parser() -> argparse.ArgumentParser:
         epilog=textwrap.fill(HOW_TO, 80, break_on_hyphens=False),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    _add_tokenizer(one)
     _add_shared(one, list(_SCHEMA_PEERS))
     _add_schemas(one)
     return whole
 
 
-def _add_shared(one: argparse.ArgumentParser, peers: list[str]) -> None:
-    """Nothing; the options that every bench has."""
+def _add_tokenizer(one: argparse.ArgumentParser) -> None:
+    """Nothing; the options that say which tokenizer, where no model brings it."""
     add = one.add_argument
     add("--vocab", metavar="PATH", help="a tokenizer.json, or a folder holding one")
     add(
@@ -64,6 +80,11 @@ def _add_shared(one: argparse.ArgumentParser, peers: list[str]) -> None:
         action="append",
         help="a token that ends an output (default: as the model's files say)",
     )
+
+
+def _add_shared(one: argparse.ArgumentParser, peers: list[str]) -> None:
+    """Nothing; the options that every bench has."""
+    add = one.add_argument
     add(
         "--peer",
         choices=peers,
@@ -91,6 +112,23 @@ def _add_timed(one: argparse.ArgumentParser) -> None:
     )
     add("--schema", choices=[c.name for c in cases()], action="append", help="only it")
     add("--rounds", metavar="N", type=_positive, default=5, help="default: 5")
+
+
+def _add_decode(one: argparse.ArgumentParser) -> None:
+    """Nothing; the options of the bench of whole answers."""
+    add = one.add_argument
+    names = [case.name for case in asked_cases()]
+    add("--model", metavar="FOLDER", help="a model that mlx-lm reads")
+    add("--schema", choices=names, action="append", help="only it")
+    add("--rounds", metavar="N", type=_positive, default=1, help="default: 1")
+    add(
+        "--max-tokens",
+        metavar="N",
+        type=_positive,
+        default=200,
+        help="of an answer (default: 200)",
+    )
+    add("--chart", metavar="FILE.svg", help="draw the runs for each token there")
 
 
 def _add_schemas(one: argparse.ArgumentParser) -> None:

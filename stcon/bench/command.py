@@ -11,12 +11,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from stcon.bench import schemas
-from stcon.bench.arguments import SCHEMAS, parser
+from stcon.bench import decode, schemas
+from stcon.bench.arguments import DECODE, SCHEMAS, parser
 from stcon.bench.cases import cases
+from stcon.bench.chart import chart
 from stcon.bench.engines import PEERS, check_installed, open_peers
 from stcon.bench.judging import opener
 from stcon.bench.machine import machine, versions
+from stcon.bench.model import Loaded, load_model
+from stcon.bench.prompts import asked_cases
 from stcon.bench.schema_files import Entry, read_entries
 from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Progress
@@ -25,7 +28,7 @@ from stcon.bench.tokenizer import Tokens, load_tokens
 from stcon.bench.workers import Bounds
 from stcon.errors import StconError
 
-_PACKAGES = ("mlx", "numpy", "tokenizers", *PEERS)
+_PACKAGES = ("mlx", "mlx-lm", "numpy", "tokenizers", *PEERS)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -46,19 +49,18 @@ def run(arguments: Sequence[str]) -> int:
     if options.json:
         text = json.dumps(result, indent=1, ensure_ascii=False)
         Path(options.json).write_text(text + "\n", "utf-8")
+    if getattr(options, "chart", None):
+        Path(options.chart).write_text(chart(result), "utf-8")
     return 0
 
 
 def _measure(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
-    is_schemas = options.bench == SCHEMAS
-    entries = read_entries(options.files) if is_schemas else []
-    progress.say("reading the tokenizer")
-    tokens = load_tokens(options.vocab, options.eos)
-    if is_schemas:
-        chosen = schemas.chosen(entries, options.slice, options.only)
-        measured = _measure_schemas(options, chosen, tokens, progress)
+    if options.bench == DECODE:
+        progress.say("reading the model")
+        loaded = load_model(options.model)
+        tokens, measured = loaded.tokens, _measure_decode(options, loaded, progress)
     else:
-        measured = _measure_times(options, tokens, progress)
+        tokens, measured = _measure_masks(options, progress)
     return {
         "bench": options.bench,
         "escapes": options.escapes,
@@ -70,6 +72,36 @@ def _measure(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
             "fingerprint": tokens.vocabulary.fingerprint,
         },
         **measured,
+    }
+
+
+def _measure_masks(
+    options: argparse.Namespace, progress: Progress
+) -> tuple[Tokens, dict[str, Any]]:
+    """The tokenizer, and what is measured with it and no model."""
+    is_schemas = options.bench == SCHEMAS
+    entries = read_entries(options.files) if is_schemas else []
+    progress.say("reading the tokenizer")
+    tokens = load_tokens(options.vocab, options.eos)
+    if is_schemas:
+        chosen = schemas.chosen(entries, options.slice, options.only)
+        return tokens, _measure_schemas(options, chosen, tokens, progress)
+    return tokens, _measure_times(options, tokens, progress)
+
+
+def _measure_decode(
+    options: argparse.Namespace, loaded: Loaded, progress: Progress
+) -> dict[str, Any]:
+    peers = list(dict.fromkeys(options.peer))
+    decoders = decode.open_decoders(loaded, peers, options.escapes)
+    wanted = options.schema
+    chosen = [c for c in asked_cases() if not wanted or c.name in wanted]
+    rounds, limit = options.rounds, options.max_tokens
+    return {
+        "model": Path(options.model).name,
+        "rounds": rounds,
+        "clock": "wall",
+        **decode.measure(loaded, decoders, chosen, rounds, limit, progress),
     }
 
 
@@ -113,7 +145,9 @@ def _title(result: dict[str, Any]) -> str:
     size = result["vocabulary"]["size"]
     known = ", ".join(f"{k} {v}" for k, v in result["versions"].items() if v)
     known = textwrap.fill(known, 100, break_on_hyphens=False)
-    if "rounds" in result:
+    if "max_tokens" in result:
+        how = f"{result['rounds']} rounds, {result['max_tokens']} tokens at most"
+    elif "rounds" in result:
         how = f"{result['rounds']} rounds, {result['clock']} time"
     else:
         limits = result["limits"]

@@ -49,21 +49,37 @@ class LlguidanceEngine(BitmaskEngine):
             raise Refused(matcher.get_error())
         return matcher
 
-    def matcher(self, grammar: Any) -> _Run:
+    def matcher(self, grammar: Any) -> Run:
         """The one matcher, set back: its lexer keeps what it has learnt."""
         grammar.reset()
-        return _Run(grammar, self._masks, self._width)
+        return Run(grammar, self._masks, self._width)
 
 
-class _Run:
+class Run:
+    """A matcher from its start on."""
+
     def __init__(self, matcher: Any, masks: Any, width: int) -> None:
         self._matcher = matcher
         self._fill = masks.fill_next_token_bitmask
         self._mask: NDArray[np.int32] = masks.allocate_token_bitmask(1, width)
 
     def advance(self, token: int) -> bool:
+        """Whether ``token`` was allowed; it has been read."""
         return bool(self._matcher.consume_token(token))
 
     def fill(self) -> NDArray[np.int32]:
+        """int32 [1, words]: the packed mask of what may come next."""
         self._fill(self._matcher, self._mask)
         return self._mask
+
+    def forced(self) -> list[int]:
+        """The ids that llguidance says come next whatever is chosen later; they
+        have been read."""
+        tokens: list[int] = self._matcher.compute_ff_tokens()
+        if tokens:
+            self._matcher.consume_tokens(tokens)
+        return tokens
+
+    def is_over(self) -> bool:
+        """Whether nothing but the end may follow."""
+        return bool(self._matcher.is_stopped())

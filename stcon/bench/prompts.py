@@ -1,0 +1,59 @@
+"""What the model is asked for in ``bench decode``: two texts, one with its answer.
+
+The first text says what the first instance of the schema says and is to be
+answered; the second one goes with the second instance, as the example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stcon.bench.cases import Case, cases
+
+_TEXTS: Mapping[str, tuple[str, str]] = {
+    "person": (
+        "Maria Keller, 34, is a structural engineer and a member of our club. Write "
+        "to her at maria.keller@example.org.",
+        "José Álvarez is a pupil of 7, jose@example.com, and no member.",
+    ),
+    "tool_call": (
+        "What will the weather be in Lyon for the next 3 days, in celsius?",
+        "Two weeks of weather for San José in fahrenheit, please.",
+    ),
+    "product": (
+        "Walnut desk lamp, dimmable, LMP-0042, 89.5 EUR, in stock. Found under "
+        "lighting and office.",
+        "Trail shoes 44, SHO-4410, 129 USD, sold out.",
+    ),
+    "event": (
+        "Quarterly review on 2025-03-14 at 09:30:00Z in Room 4.12. Aiko Tanaka is "
+        "the host, Luc Moreau a speaker.",
+        "Harbour walk on 2024-11-02 at 17:05:30Z, with Priya as a guest.",
+    ),
+    "classification": (
+        "The parcel came nine days late and the box was open. Two stars. Please "
+        "write back!",
+        "Très bon produit. Cinq étoiles.",
+    ),
+    "contact_card": (
+        "Dr. Ingrid Olsen, Nordlys AS, ingrid@nordlys.example and "
+        "i.olsen@example.net, phone +4722334455. Storgata 12B, 01550 Oslo, NO.",
+        "Tom Baker, tom.baker@example.com, +12025550143, 9 Elm St., 62704 "
+        "Springfield, US.",
+    ),
+}
+
+
+def asked_cases() -> list[Case]:
+    """The cases that there are texts for, in their order."""
+    return [case for case in cases() if case.name in _TEXTS]
+
+
+def request(case: Case) -> str:
+    """What the user says: the example with its answer, and the text to answer."""
+    text, example = _TEXTS[case.name]
+    answer = case.texts()[1]
+    return (
+        "Write each text as JSON.\n\n"
+        f"Text: {example}\nJSON: {answer}\n\nText: {text}\nJSON:"
+    )
