@@ -104,7 +104,7 @@ class Shortest:
         for final in (FINAL, COUNTED_FINAL):
             edge = _Edge(final, b"", 0, None, 0, final)
             self._heap.append(((0, 0), (final, 0), _Way(edge, (final, 0))))
-        while repeats and self._settle(math.inf):
+        while repeats and self._settle(math.inf) is not None:
             pass  # few, and a text of many ticks goes through all
 
     @cached_property
@@ -155,18 +155,39 @@ class Shortest:
     def _options(self, subset: tuple[int, ...], least: int) -> list[_Option]:
         """(length, literal read first, state after it, ticks) of the members of a
         state, the best among them."""
-        heads = [(b"", s) if s >= 0 else self._rest(-1 - s) for s in subset]
-        size = self._measure.length
-        shortest = min((size(head) for head, _ in heads), default=0)
-        while True:
-            found = []
-            for head, at in heads:
-                known = self._known((at, least))
-                if known is not None:
-                    found.append((size(head) + known[0], head, at, known[1]))
-            best = min(found)[0] if found else math.inf
-            if len(found) == len(heads) or not self._settle(best - shortest):
-                return found
+        heads = self._heads_of(subset, least)
+        shortest = min((size for size, _ in heads.values()), default=0)
+        fewest = min(map(self._need, heads), default=0) if self._few_ticks else None
+        found: list[_Option] = []
+        best = math.inf
+        todo: list[Pair] = [pair for pair in heads if pair in self._cost]
+        while len(found) < len(heads):
+            for pair in todo:
+                size, head = heads[pair]
+                length, ticks = self._cost_of((pair[0], least))
+                found.append((size + length, head, pair[0], ticks))
+                if fewest is None or ticks == fewest:
+                    best = min(best, size + length)
+            after = self._settle(best - shortest) if len(found) < len(heads) else None
+            if after is None:
+                break
+            todo = [after] if after in heads else []
+        return found
+
+    def _heads_of(
+        self, subset: tuple[int, ...], least: int
+    ) -> dict[Pair, tuple[int, bytes]]:
+        """Per pair that a member of a state leads to, the shortest literal read
+        first, and its length."""
+        heads: dict[Pair, tuple[int, bytes]] = {}
+        for state in subset:
+            head, at = (b"", state) if state >= 0 else self._rest(-1 - state)
+            pair, option = (
+                (at, self._clamped(least)),
+                (self._measure.length(head), head),
+            )
+            heads[pair] = min(option, heads.get(pair, option))
+        return heads
 
     def _rest(self, place: int) -> tuple[bytes, int]:
         """What is left of a literal, and the state after it."""
@@ -176,19 +197,17 @@ class Shortest:
         """The length of the shortest text of a rule of at least ``ticks``."""
         entry = (self._frames.entries[rule], ticks)
         with self._lock:
-            while (known := self._known(entry)) is None:
-                if not self._settle(math.inf):
+            while (entry[0], self._clamped(ticks)) not in self._cost:
+                if self._settle(math.inf) is None:
                     return None
-        return known[0]
+        return self._cost_of(entry)[0]
 
-    def _known(self, pair: Pair) -> Cost | None:
-        """The cost of a pair, if it is settled."""
+    def _cost_of(self, pair: Pair) -> Cost:
+        """The cost of a settled pair."""
         state, ticks = pair
         kept = self._clamped(ticks)
-        known = self._cost.get((state, kept))
-        if known is None:
-            return None
-        return known[0] + ticks - kept, known[1] + ticks - kept
+        length, taken = self._cost[state, kept]
+        return length + ticks - kept, taken + ticks - kept
 
     def _clamped(self, ticks: int) -> int:
         """Ticks as far as they are told apart."""
@@ -245,13 +264,13 @@ class Shortest:
         for number, to in frames.calls.get(state, ()):
             yield _Edge(state, b"", 0, number, 0, to)
 
-    def _settle(self, below: float) -> bool:
-        """Whether one more pair, shorter than ``below``, could be settled."""
+    def _settle(self, below: float) -> Pair | None:
+        """One more pair that is settled, shorter than ``below``; None for none."""
         heap = self._heap
         while heap and heap[0][1] in self._cost:
             heapq.heappop(heap)
         if not heap or heap[0][0][0] >= below:
-            return False
+            return None
         cost, pair, way = heapq.heappop(heap)
         state, ticks = pair
         if ticks > 0:
@@ -265,7 +284,7 @@ class Shortest:
             self._push(edge, ticks)
         for number in self._letters_at.get(pair, ()):
             self._open(number, cost)
-        return True
+        return pair
 
     def _open(self, number: int, cost: Cost) -> None:
         """Nothing; the letter of this number may be called from now on."""
