@@ -8,6 +8,7 @@ others are followers of the loop here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import islice
 from typing import Any, Protocol
 
 from stcon.api import constrain
@@ -87,7 +88,10 @@ def _joined(first: Any, forced: list[int]) -> Any:
 
 
 class StconDecoder(Decoder):
-    """stcon's own loop, the one that ``stcon.patch()`` puts into mlx-lm."""
+    """stcon's own loop, the one that ``stcon.patch()`` puts into mlx-lm.
+
+    It is not told the limit: it would write another answer, that ends in time.
+    """
 
     name = "stcon patched"
 
@@ -109,7 +113,8 @@ class StconDecoder(Decoder):
         """At most ``limit`` ids, the one that ends the output included."""
         loop = ConstrainedLoop(grammar, meter.run, meter.sample)
         prompt = meter.prompt
-        return [token for token, _ in loop.steps(prompt.ids, prompt.last, limit)]
+        steps = loop.steps(prompt.ids, prompt.last, -1)
+        return [token for token, _ in islice(steps, limit)]
 
 
 class DropInDecoder(StconDecoder):

@@ -30,12 +30,12 @@ class ModelMissing(StconError):
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model of mlx-lm, its tokens, and ``encode``: the ids of what a user says,
-    in the model's own template of a chat."""
+    """A model of mlx-lm, its tokens, and ``encode``: the ids of a chat, user and
+    model in turn, user first and last, in the model's own template."""
 
     model: Any
     tokens: Tokens
-    encode: Callable[[str], list[int]]
+    encode: Callable[[Sequence[str]], list[int]]
 
 
 def load_model(folder: str | None) -> Loaded:
@@ -57,11 +57,14 @@ def load_model(folder: str | None) -> Loaded:
 
     model, tokenizer = loaded[:2]
 
-    def encode(text: str) -> list[int]:
+    def encode(turns: Sequence[str]) -> list[int]:
         if not getattr(tokenizer, "chat_template", None):
-            return tokens.encode(text)
-        message = {"role": "user", "content": text}
-        ids = tokenizer.apply_chat_template([message], add_generation_prompt=True)
+            return tokens.encode("\n".join([*turns, ""]))
+        chat = [
+            {"role": ("user", "assistant")[at % 2], "content": text}
+            for at, text in enumerate(turns)
+        ]
+        ids = tokenizer.apply_chat_template(chat, add_generation_prompt=True)
         return [int(token) for token in ids]
 
     return Loaded(model, tokens, encode)

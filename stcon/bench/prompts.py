@@ -49,11 +49,7 @@ def asked_cases() -> list[Case]:
     return [case for case in cases() if case.name in _TEXTS]
 
 
-def request(case: Case) -> str:
-    """What the user says: the example with its answer, and the text to answer."""
-    text, example = _TEXTS[case.name]
-    answer = case.texts()[1]
-    return (
-        "Write each text as JSON.\n\n"
-        f"Text: {example}\nJSON: {answer}\n\nText: {text}\nJSON:"
-    )
+def request(case: Case) -> list[str]:
+    """A chat: the example, its answer, and the text that is to be answered."""
+    text, example = (f"Write as JSON: {each}" for each in _TEXTS[case.name])
+    return [example, case.texts()[1], text]
