@@ -14,6 +14,7 @@ Source: few-paths paper, mechanism 4, Theorem 21.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from operator import contains
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -24,16 +25,16 @@ from stcon.constraints.constraint import Constraint, State
 from stcon.constraints.costs import Costs
 from stcon.errors import LimitError, StconError
 from stcon.machines.dfa import DEAD
-from stcon.tokens.fewest import NEVER
+from stcon.tokens.fewest import NEVER, Text
 
 
 class Place(NamedTuple):
-    """A state of ``inner`` with ``left`` tokens to come at most; ``plan``: a text
-    that finishes the output in fewer tokens than the costs of ``inner`` know of."""
+    """A state of ``inner`` with ``left`` tokens to come at most; ``plan``: texts
+    that finish the output in fewer tokens than the costs of ``inner`` know of."""
 
     inner: State
     left: int
-    plan: bytes | None = None
+    plan: Text | None = None
 
 
 class BudgetConstraint(Constraint):
@@ -68,7 +69,7 @@ class BudgetConstraint(Constraint):
     def least_tokens(self, place: Place) -> int:
         """In how many tokens the output can surely be finished."""
         if place.plan is not None:
-            return self.vocabulary.fewest.of(place.plan)
+            return self.vocabulary.fewest.counts(place.plan)[0]
         return self._costs.least(place.inner)
 
     def is_roomy(self, place: Place) -> bool:
@@ -86,21 +87,24 @@ class BudgetConstraint(Constraint):
             return Place(after, 0)
         rest = self._rest(place, self.vocabulary.token_bytes(token))
         if rest is not None:
-            planned = self.vocabulary.fewest.of(rest)
+            planned = self.vocabulary.fewest.counts(rest)[0]
             rest = rest if planned < self._costs.least(after) else None
         found = Place(after, place.left - 1, rest)
         return found if self.least_tokens(found) <= found.left else DEAD
 
-    def _rest(self, place: Place, written: bytes) -> bytes | None:
+    def _rest(self, place: Place, written: bytes) -> Text | None:
         """What is left of the plan after its beginning ``written``; None for another
         text."""
         if self._costs.is_exact:
             return None
         plan = self._plan(place)
-        return plan[len(written) :] if plan.startswith(written) else None
+        if len(written) > len(plan):
+            return None
+        follows = all(map(contains, plan, written))
+        return plan[len(written) :] if follows else None
 
-    def _plan(self, place: Place) -> bytes:
-        return self._costs.text(place.inner) if place.plan is None else place.plan
+    def _plan(self, place: Place) -> Text:
+        return self._costs.plan(place.inner) if place.plan is None else place.plan
 
     def allowed(self, place: Place) -> NDArray[np.bool_]:
         """bool [vocabulary size]: which tokens may come next."""
@@ -117,14 +121,9 @@ class BudgetConstraint(Constraint):
 
     def _planned(self, place: Place) -> NDArray[np.intp]:
         """The tokens that go on with the plan and leave enough."""
-        plan = self._plan(place)
-        counts = self.vocabulary.fewest.extended(plan, b"", [0])
-        nodes = [
-            node
-            for at, node in enumerate(self.vocabulary.fewest.nodes(plan), 1)
-            if counts[at] < place.left
-        ]
-        return np.flatnonzero(np.isin(self.vocabulary.trie.node_of_token, nodes))
+        plan, fewest = self._plan(place), self.vocabulary.fewest
+        ends = [count < place.left for count in fewest.counts(plan)]
+        return fewest.tokens_along(plan, ends)
 
     def open_classes(self, place: Place) -> NDArray[np.bool_] | None:
         """bool [classes]: ``allowed`` by the token classes of a finite automaton;
@@ -159,7 +158,10 @@ class BudgetConstraint(Constraint):
 
     def shortest(self, place: Place) -> bytes:
         """A text that completes the output within the tokens left."""
-        return self._plan(place)
+        if place.plan is None:
+            return self._costs.text(place.inner)
+        fewest = self.vocabulary.fewest
+        return fewest.spelled(place.plan, fewest.counts(place.plan))
 
     def matches(self, text: str | bytes) -> bool:
         """Whether the whole of ``text`` is in the format and can be written within

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stcon.tokens.fewest import Text, exactly
+
 if TYPE_CHECKING:
     from stcon.constraints.constraint import State
 
@@ -29,6 +31,10 @@ class Costs(ABC):
     @abstractmethod
     def text(self, state: State) -> bytes:
         """A text of ``least(state)`` tokens that finishes the output."""
+
+    def plan(self, state: State) -> Text:
+        """That text, or many of that length at once; only where not exact."""
+        return exactly(self.text(state))
 
     @abstractmethod
     def is_roomy(self, state: State, left: int) -> bool:

@@ -19,7 +19,7 @@ from stcon.constraints.costs import Costs
 from stcon.errors import LimitError
 from stcon.machines.openings import ticked
 from stcon.machines.shortest import Measure, Shortest
-from stcon.tokens.fewest import NEVER
+from stcon.tokens.fewest import NEVER, Text
 from stcon.tokens.finishes import Finish, Finishes, Way
 from stcon.tokens.hops import NOTHING, ROOT
 
@@ -38,11 +38,11 @@ class _Tail(NamedTuple):
     """A text to the end as far as it is cut anew, and the fewest tokens from each of
     its places on, [len(text) + 1]."""
 
-    text: bytes
+    text: Text
     counts: list[int]
 
 
-_END = _Tail(b"", [0])
+_END = _Tail((), [0])
 
 
 class PushdownCosts(Costs):
@@ -61,7 +61,7 @@ class PushdownCosts(Costs):
         measure = Measure(self._fewest.of, usable)
         self._texts = Shortest(machine.state, measure=measure)
         self._finishes = Finishes(machine, trie, shared)
-        self._pieces: dict[tuple[int, Window | None], tuple[int, bytes]] = {}
+        self._pieces: dict[tuple[int, Window | None], tuple[int, Text]] = {}
         self._tails: dict[Cell, _Tail] = {}
         self._after: dict[tuple[int, Cell], NDArray[np.int64]] = {}
         self._dearest: dict[tuple[int, int, Window | None], int] = {}
@@ -76,6 +76,13 @@ class PushdownCosts(Costs):
         """See Costs."""
         if not isinstance(state, frozenset):
             return b""
+        plan = self.plan(state)
+        return self._fewest.spelled(plan, self._fewest.counts(plan))
+
+    def plan(self, state: State) -> Text:
+        """See Costs."""
+        if not isinstance(state, frozenset):
+            return ()
         options = ((self._tail(cell).counts[0], self._written(cell)) for cell in state)
         return min(options)[1]
 
@@ -186,17 +193,17 @@ class PushdownCosts(Costs):
             self._tails[cell] = known
         return known
 
-    def _put(self, piece: tuple[int, bytes], below: _Tail) -> _Tail:
+    def _put(self, piece: tuple[int, Text], below: _Tail) -> _Tail:
         """``below`` with the text of a state before it."""
         tokens, text = piece
         if tokens > _LONG:
-            return _Tail(b"", [tokens + below.counts[0]])
+            return _Tail((), [tokens + below.counts[0]])
         if not text:
             return below
         counts = self._fewest.extended(text, below.text, below.counts)
         return _Tail(text + below.text, counts)
 
-    def _piece(self, state: int, window: Window | None) -> tuple[int, bytes]:
+    def _piece(self, state: int, window: Window | None) -> tuple[int, Text]:
         """What the text of a state takes alone, and that text; no text if it is
         long."""
         key = (state, window)
@@ -206,20 +213,23 @@ class PushdownCosts(Costs):
                 tokens = self._texts.measured(state, window)
             except LimitError:
                 tokens = NEVER
-            text = self._texts.text(state, window) if tokens <= _LONG else b""
+            text = self._texts.choices(state, window) if tokens <= _LONG else ()
             if len(self._pieces) >= _MOST_KEPT:
                 self._pieces.clear()
             known = self._pieces[key] = tokens, text
         return known
 
-    def _written(self, cell: Cell | None) -> bytes:
+    def _written(self, cell: Cell) -> Text:
         """The text of a stack."""
-        out = b""
-        while cell is not None:
-            state, below, _, window = cell
-            out += self._texts.text(state, window)
-            cell = below
-        return out
+        tail = self._tail(cell)
+        if tail.counts[-1] == 0:
+            return tail.text
+        found: list[bytes] = []
+        at: Cell | None = cell
+        while at is not None:
+            state, at, _, window = at
+            found += self._texts.choices(state, window)
+        return tuple(found)
 
 
 def _with_window(item: int | tuple[int, int, float]) -> tuple[int, Window | None]:

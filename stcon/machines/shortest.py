@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from stcon.errors import LimitError
+from stcon.machines.lazy import members
 from stcon.machines.windows import COUNTED_FINAL, FINAL, within
 from stcon.syntax.rules import ALL_BYTES
 
@@ -48,7 +49,8 @@ IN_BYTES = Measure()
 
 
 class _Edge(NamedTuple):
-    """How a text goes on from ``state``: bytes, a letter, a tick, or nothing."""
+    """How a text goes on from ``state``: bytes, a letter, a tick, or nothing;
+    instead of the one byte ``data`` any of the set ``mask`` would do."""
 
     state: int
     data: bytes
@@ -56,6 +58,7 @@ class _Edge(NamedTuple):
     letter: int | None
     tick: int
     to: int
+    mask: int = 0
 
 
 _Option = tuple[int, bytes, int, int]
@@ -121,7 +124,22 @@ class Shortest:
             assert self.standard is not None
             return self.standard.text(state, window)
         owner, (_, head, at, _) = self._best(state, window)
-        return head + owner._walk((at, window[0] if window else 0))
+        edges = owner._walk((at, window[0] if window else 0))
+        return head + b"".join(edge.data for edge in edges)
+
+    def choices(self, state: int, window: Window | None) -> tuple[bytes, ...]:
+        """The bytes that may stand at each place of ``text(state, window)``."""
+        if state < self._states.first:
+            assert self.standard is not None
+            return self.standard.choices(state, window)
+        owner, (_, head, at, _) = self._best(state, window)
+        found = [bytes([byte]) for byte in head]
+        for edge in owner._walk((at, window[0] if window else 0)):
+            if edge.mask:
+                found.append(bytes(members(edge.mask)))
+            else:
+                found += [bytes([byte]) for byte in edge.data]
+        return tuple(found)
 
     def measured(self, state: int, window: Window | None) -> int:
         """The length of ``text(state, window)``.
@@ -255,7 +273,7 @@ class Shortest:
         for mask, to in frames.moves[state]:
             if found := mask & usable:
                 first = bytes([(found & -found).bit_length() - 1])
-                yield _Edge(state, first, 1, None, 0, to)
+                yield _Edge(state, first, 1, None, 0, to, mask)
         for place in frames.texts.get(state, ()):
             data = self._literal(place)
             yield _Edge(state, data, size(data), None, 0, frames.goal[place])
@@ -348,22 +366,23 @@ class Shortest:
         frames = self._frames
         return bytes(frames.text[place : frames.last.index(1, place) + 1])
 
-    def _walk(self, pair: Pair) -> bytes:
-        """The text along the ways from a settled pair."""
-        out = bytearray()
+    def _walk(self, pair: Pair) -> list[_Edge]:
+        """The edges with bytes along the ways from a settled pair."""
+        out: list[_Edge] = []
         todo = [pair]
         while todo:
             state, ticks = todo.pop()
             if state in (FINAL, COUNTED_FINAL):
                 continue
             edge = self._way[state, self._clamped(ticks)].edge
-            out += edge.data
+            if edge.data:
+                out.append(edge)
             todo.append((edge.to, max(ticks - edge.tick, 0)))
             if edge.letter is not None:
                 todo += self._called(edge.letter, out)
-        return bytes(out)
+        return out
 
-    def _called(self, number: int, out: bytearray) -> list[Pair]:
+    def _called(self, number: int, out: list[_Edge]) -> list[Pair]:
         """The pair from which the text of a letter goes on, or none: then it has
         been added to ``out``."""
         letter = self._frames.letters[number]

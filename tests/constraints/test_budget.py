@@ -1,0 +1,210 @@
+"""Limits on tokens: every output valid, nothing changed with room to spare."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stcon import LimitError, StconError, VocabularyError
+from stcon.bench.cases import cases
+from stcon.constraints.budget import BudgetConstraint, Place
+from stcon.constraints.constraint import Constraint, State
+from stcon.constraints.dfa import DfaConstraint
+from stcon.constraints.pushdown import PushdownConstraint
+from stcon.decode.processor import bind
+from stcon.machines.compile import compile_expr
+from stcon.machines.dfa import DEAD
+from stcon.machines.pushdown import compile_pushdown
+from stcon.syntax import rules as r
+from stcon.tokens.vocabulary import Vocabulary
+from tests.laws import laws
+from tests.laws.test_laws import FORMATS, WORDS
+from tests.laws.test_pushdown_laws import FORMATS as NESTED
+from tests.laws.test_pushdown_laws import made as made_nested
+from tests.machines.test_compile import random_expr
+from tests.machines.test_pushdown import bodies
+from tests.trees import TREES
+from tests.worlds import constraint
+
+SCHEMAS = {**{c.name: c.schema for c in cases() if c.is_extraction}, **TREES}
+
+
+def within(inner: Constraint, max_tokens: int) -> BudgetConstraint:
+    found = inner.within(max_tokens)
+    assert isinstance(found, BudgetConstraint)
+    return found
+
+
+def fewest(inner: Constraint, most: int = 40) -> int | None:
+    """The fewest tokens of an output, by trying all tokens; None past ``most``."""
+    ring: set[State] = {inner.start}
+    for steps in range(most + 1):
+        if any(map(inner.is_complete, ring)):
+            return steps
+        texts = [t for t in range(inner.vocabulary.size) if inner.vocabulary.is_text(t)]
+        ring = {inner.advance(state, t) for state in ring for t in texts} - {DEAD}
+    return None
+
+
+def small(name: str) -> Constraint:
+    if name in FORMATS:
+        return constraint(FORMATS[name], *WORDS)
+    return made_nested(r.Rules(NESTED[name], "s"), depth=1000)
+
+
+SMALL = [*FORMATS, *NESTED]
+DEARER = {"string": 1, "open end": 1, "no end": 2, "exactly": 1}
+"""Tokens more that the text takes which a pushdown knows: of several rules that
+read one letter each it takes one, and the tokens have another."""
+
+
+def least_of(inner: Constraint) -> int:
+    with pytest.raises(LimitError, match="the least is") as error:
+        inner.within(-1)
+    assert error.value.what == "tokens"
+    return int(error.value.limit)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_least_limit(name: str) -> None:
+    inner = small(name)
+    least = least_of(inner)
+    exact = fewest(inner)
+    assert exact is not None
+    assert least == exact + DEARER.get(name, 0)
+    text = inner.costs.text(inner.start)
+    assert inner.matches(text) and inner.vocabulary.fewest.of(text) == least
+    assert inner.within(least)
+    if least:
+        with pytest.raises(LimitError, match=f"the least is {least}"):
+            inner.within(least - 1)
+
+
+def write(limited: BudgetConstraint, rng: random.Random) -> bytes:
+    """What random choices write, up to the limit; the mask is checked at each."""
+    place, out = limited.start, b""
+    for _ in range(limited.max_tokens):
+        row = limited.allowed(place)
+        assert row.any(), f"stuck after {out!r}"
+        token = int(rng.choice(np.flatnonzero(row)))
+        place = limited.advance(place, token)
+        assert place != DEAD
+        if token in limited.vocabulary.eos_ids:
+            break
+        out += limited.vocabulary.token_bytes(token)
+    return out
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_output_is_valid(name: str) -> None:
+    inner = small(name)
+    least = inner.costs.least(inner.start)
+    for extra in range(8):
+        limited = within(inner, least + extra)
+        for seed in range(4):
+            out = write(limited, random.Random(seed))
+            assert inner.matches(out), (limited.max_tokens, out)
+            assert limited.matches(out)
+
+
+def after(limited: BudgetConstraint, place: Place, tokens: np.ndarray) -> np.ndarray:
+    return np.array([limited.advance(place, int(t)) != DEAD for t in tokens])
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_laws(name: str) -> None:
+    """A token is allowed iff a step takes it, iff the rest can be finished; more left
+    never forbids more, and with room all is as without a limit."""
+    inner = small(name)
+    least = inner.costs.least(inner.start)
+    rows: dict[object, np.ndarray] = {}
+    rng = random.Random(7)
+    everything = np.arange(inner.vocabulary.size)
+    for extra in (0, 1, 2, 5, 60):
+        limited = within(inner, least + extra)
+        for place in laws.walk(limited, rng, limited.max_tokens):
+            row = limited.allowed(place)
+            assert np.array_equal(row, after(limited, place, everything))
+            free = inner.allowed(place.inner)
+            assert (row <= free).all()
+            assert np.array_equal(rows.setdefault(limited.row_key(place), row), row)
+            more = place._replace(left=place.left + 1)
+            assert (row <= limited.allowed(more)).all() or not place.left
+            if limited.is_roomy(place):
+                assert np.array_equal(row, free)
+                assert limited.row_key(place) == inner.row_key(place.inner)
+            if place.left:
+                text = limited.shortest(place)
+                assert inner.is_complete(inner.read(place.inner, text))
+                assert inner.vocabulary.fewest.of(text) <= place.left
+        if extra == 60:
+            assert limited.is_roomy(limited.start)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_laws_that_say_nothing_of_limits(name: str) -> None:
+    limited = within(small(name), 60)
+    laws.check_forced(limited, 1)
+    laws.check_outputs_are_valid(limited, 1)
+
+
+words = st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(random_expr(), words)
+def test_random_formats_and_vocabularies(expr: r.Expr, texts: list[str]) -> None:
+    """The least is that of a search, and no mask could allow more."""
+    dfa = compile_expr(expr)
+    tokens = Vocabulary.from_bytes([None, *(t.encode() for t in texts)], [0])
+    try:
+        inner = DfaConstraint.of(dfa, tokens, bind("host"))
+    except StconError:
+        return
+    for state in range(1, dfa.states):
+        twin = slow_least(inner, state)
+        assert inner.costs.least(state) == twin
+    least = inner.costs.least(inner.start)
+    limited = within(inner, least + 2)
+    for place in laws.walk(limited, random.Random(0), 8):
+        for token in np.flatnonzero(inner.allowed(place.inner)):
+            to = inner.advance(place.inner, int(token))
+            fits = to == inner.end or slow_least(inner, to) < place.left
+            assert limited.allowed(place)[token] == fits
+
+
+def slow_least(inner: DfaConstraint, state: int) -> int:
+    """By trying all tokens, breadth first; NEVER where no end is reached."""
+    ring, seen = {state}, {state}
+    texts = [t for t in range(inner.vocabulary.size) if inner.vocabulary.is_text(t)]
+    steps = 0
+    while ring:
+        if any(map(inner.is_complete, ring)):
+            return steps
+        steps += 1
+        ring = {inner.advance(s, t) for s in ring for t in texts} - {DEAD} - seen
+        seen |= ring
+    return 1 << 30
+
+
+@settings(max_examples=60, deadline=None)
+@given(bodies(), bodies(), words, st.integers(0, 4))
+def test_random_pushdowns(s: r.Expr, t: r.Expr, texts: list[str], extra: int) -> None:
+    """Also where some bytes have no token of their own."""
+    machine = compile_pushdown(r.Rules({"s": s, "t": t}, "s"), depth=1000)
+    tokens: list[bytes | None] = [None, *(text.encode() for text in texts), b"a", b"b"]
+    try:
+        vocabulary = Vocabulary.from_bytes(tokens, [0])
+        inner = PushdownConstraint(machine, vocabulary, bind("host"))
+        least = inner.costs.least(inner.start)
+        limited = within(inner, least + extra)
+        for seed in range(3):
+            assert inner.matches(write(limited, random.Random(seed)))
+    except VocabularyError:
+        return
+    except LimitError as error:
+        assert "ways" in str(error) or "too long" in str(error)
