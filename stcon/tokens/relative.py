@@ -82,15 +82,18 @@ class Relatives:
 
     def after(self, config: Ids, byte: Bytes) -> tuple[Ids, Ids | None]:
         """The configurations that follow, and the ticks taken, None for none."""
-        rows = self._row_of[config]
+        rows = np.take(self._row_of, config)
         if len(rows) and rows.min() < 0:
             missing = np.zeros(len(self._sets), np.bool_)
             missing[config[rows < 0]] = True
             for one in np.flatnonzero(missing).tolist():
                 self._make_row(one)
-            rows = self._row_of[config]
-        found = self._next[rows, byte]
-        return found, self._more[rows, byte].astype(np.int32) if self._ticks else None
+            rows = np.take(self._row_of, config)
+        keys = rows * 256 + byte  # int32: 8 million rows would be 8 GB
+        found = np.take(self._next.reshape(-1), keys)
+        if not self._ticks:
+            return found, None
+        return found, np.take(self._more.reshape(-1), keys).astype(np.int32)
 
     def _make_row(self, config: int) -> None:
         if self._rows == len(self._next):

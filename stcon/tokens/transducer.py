@@ -30,7 +30,7 @@ from stcon.machines.pushdown import Pushdown
 from stcon.tokens.hops import ROOT, Ends, Hop, Pending, TokensAt
 from stcon.tokens.inside import Inside
 from stcon.tokens.ranks import Ranks
-from stcon.tokens.relative import DEAD, Relative, Relatives
+from stcon.tokens.relative import Relative, Relatives
 from stcon.tokens.trie import Trie
 
 Nodes = NDArray[np.int32]
@@ -193,7 +193,7 @@ class Transducer:
                 config = np.concatenate([config, seed_config[taken:upto]])
                 ticks = np.concatenate([ticks, seed_ticks[taken:upto]])
                 taken = upto
-            at, config, ticks = self._children(at, config, ticks)
+            at, config, ticks = self._children(at, config, ticks, ends.counts)
             if inside is not None:
                 alone = np.array(self._relatives.alone, np.int16)[config]
                 known = (alone == inside.state_at[at]) & (alone >= 0)
@@ -208,21 +208,30 @@ class Transducer:
         return []
 
     def _children(
-        self, at: Nodes, config: NDArray[np.int32], ticks: NDArray[np.int32]
+        self,
+        at: Nodes,
+        config: NDArray[np.int32],
+        ticks: NDArray[np.int32],
+        counts_ticks: bool,
     ) -> tuple[Nodes, NDArray[np.int32], NDArray[np.int32]]:
         """The children of ``at`` that are alive, with configurations and ticks."""
         counts = self.trie.child_count[at]
-        total = int(counts.sum())
-        starts = np.cumsum(counts, dtype=np.int32) - counts
-        offsets = self.trie.first_child[at] - starts
-        children = np.repeat(offsets, counts) + np.arange(total, dtype=np.int32)
-        above = np.repeat(config, counts)
-        after, more = self._relatives.after(above, self.trie.byte[children])
-        alive = after != DEAD
-        ticks = np.repeat(ticks, counts)
+        ends = np.cumsum(counts, dtype=np.int32)
+        parent = np.repeat(np.arange(len(at), dtype=np.int32), counts)
+        children = np.arange(len(parent), dtype=np.int32)
+        children += np.take(self.trie.first_child[at] - (ends - counts), parent)
+        after, more = self._relatives.after(
+            np.take(config, parent), np.take(self.trie.byte, children)
+        )
+        alive = np.flatnonzero(after)
+        if len(alive) < len(after):
+            children, after = np.take(children, alive), np.take(after, alive)
+        if not counts_ticks:  # all of them are zero
+            return children, after, np.zeros(len(after), np.int32)
+        ticks = np.take(ticks, np.take(parent, alive))
         if more is not None:
-            ticks = ticks + more
-        return children[alive], after[alive], ticks[alive]
+            ticks = ticks + np.take(more, alive)
+        return children, after, ticks
 
 
 def _children_with(
