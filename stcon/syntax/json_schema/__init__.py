@@ -16,10 +16,12 @@ of keywords.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from stcon.errors import LimitError
 from stcon.syntax.json_schema.alternatives import Expander
 from stcon.syntax.json_schema.document import Document
 from stcon.syntax.json_schema.goals import goal
@@ -82,7 +84,10 @@ def compile_schema(
     spaces = layout(whitespace, max_blanks, indent)
     document = Document.of(load(_plain(schema)), build, frozenset(allow_unenforced))
     root = goal([document.literal((), document.root)])
-    plan = Plan(root, Expander(document, options))
+    try:
+        plan = Plan(root, Expander(document, options))
+    except RecursionError as error:
+        raise _too_deep() from error
     if not plan.is_reachable(root):
         raise no_value(plan, document, root)
     standard = standard_rules(
@@ -92,6 +97,17 @@ def compile_schema(
     if rules.rules[rules.start] is EMPTY:
         raise no_value(plan, document, root)
     return CompiledSchema(rules, document.report.as_dict(WAYS))
+
+
+def _too_deep() -> LimitError:
+    limit = sys.getrecursionlimit()
+    return LimitError(
+        "#: subschemas that apply to the same value (by $ref, anyOf, not, ...) are "
+        f"deeper in one another than a stack of {limit:,} calls can follow",
+        what="depth",
+        limit=limit,
+        hint="write them less deep",
+    )
 
 
 def _plain(schema: object) -> object:

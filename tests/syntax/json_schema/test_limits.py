@@ -164,3 +164,13 @@ def test_any_number_of_keys(most: int) -> None:
     pairs = [b'"k%d":null' % n for n in range(50)]
     for text in (b"{}", b"{" + b",".join(pairs) + b"}"):
         assert machine.is_complete(machine.run(machine.start, text))
+
+
+def test_a_long_chain_of_alternatives() -> None:
+    definitions: dict[str, Any] = {
+        f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"const": n}]}
+        for n in range(1000)
+    }
+    definitions["d1000"] = {"type": "integer"}
+    with pytest.raises(LimitError, match="same value"):
+        compile_schema({"$defs": definitions, "$ref": "#/$defs/d0"})
