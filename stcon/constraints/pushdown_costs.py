@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from stcon.constraints.costs import Costs
 from stcon.errors import LimitError
+from stcon.machines.edges import Measure
 from stcon.machines.openings import ticked
-from stcon.machines.shortest import Measure, Shortest
+from stcon.machines.shortest import Shortest
 from stcon.tokens.fewest import NEVER, Text
 from stcon.tokens.finishes import Finish, Finishes, Way
 from stcon.tokens.hops import NOTHING, ROOT

@@ -12,14 +12,20 @@ from __future__ import annotations
 import heapq
 import math
 import threading
-from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from stcon.errors import LimitError
+from stcon.machines.edges import (
+    IN_BYTES,
+    NO_LETTER,
+    Edge,
+    Measure,
+    edges_of,
+    literal,
+)
 from stcon.machines.lazy import members
 from stcon.machines.windows import COUNTED_FINAL, FINAL, within
-from stcon.syntax.rules import ALL_BYTES
 
 if TYPE_CHECKING:
     from stcon.machines.frames import Window
@@ -36,31 +42,6 @@ _ENOUGH = 1
 """Ticks after which a standard rule repeats itself: each costs a byte."""
 
 
-class Measure(NamedTuple):
-    """``length(literal)``: how long bytes count; a tick of a standard rule counts 1,
-    and so does a byte that is no literal.  ``usable``: the set of those bytes that
-    may be taken, as bits."""
-
-    length: Callable[[bytes], int] = len
-    usable: int = ALL_BYTES
-
-
-IN_BYTES = Measure()
-
-
-class _Edge(NamedTuple):
-    """How a text goes on from ``state``: bytes, a letter, a tick, or nothing;
-    instead of the one byte ``data`` any of the set ``mask`` would do."""
-
-    state: int
-    data: bytes
-    length: int
-    letter: int | None
-    tick: int
-    to: int
-    mask: int = 0
-
-
 _Option = tuple[int, bytes, int, int]
 """(length, what is left of a literal, the frame state after it, ticks)."""
 
@@ -68,7 +49,7 @@ _Option = tuple[int, bytes, int, int]
 class _Way(NamedTuple):
     """An edge and the pair it leads to."""
 
-    edge: _Edge
+    edge: Edge
     to: Pair
 
 
@@ -105,7 +86,7 @@ class Shortest:
         self._heads: dict[int, int] = {}
         self._heap: list[tuple[Cost, Pair, _Way]] = []
         for final in (FINAL, COUNTED_FINAL):
-            edge = _Edge(final, b"", 0, None, 0, final)
+            edge = Edge(final, b"", 0, NO_LETTER, 0, final)
             self._heap.append(((0, 0), (final, 0), _Way(edge, (final, 0))))
         while repeats and self._settle(math.inf) is not None:
             pass  # few, and a text of many ticks goes through all
@@ -209,7 +190,7 @@ class Shortest:
 
     def _rest(self, place: int) -> tuple[bytes, int]:
         """What is left of a literal, and the state after it."""
-        return self._literal(place), self._frames.goal[place]
+        return literal(self._frames, place), self._frames.goal[place]
 
     def length(self, rule: int, ticks: int) -> int | None:
         """The length of the shortest text of a rule of at least ``ticks``."""
@@ -247,14 +228,14 @@ class Shortest:
                 most[state] = _ENOUGH
         return most
 
-    def _find_edges(self) -> tuple[list[list[_Edge]], dict[Pair, list[int]]]:
+    def _find_edges(self) -> tuple[list[list[Edge]], dict[Pair, list[int]]]:
         """Per state the edges into it; per pair the letters that call it."""
-        into: list[list[_Edge]] = [[] for _ in self._frames.skips]
+        into: list[list[Edge]] = [[] for _ in self._frames.skips]
         called: set[int] = set()
         for state in range(len(into)):
-            for edge in self._edges_of(state):
+            for edge in edges_of(self._frames, state, self._measure):
                 into[edge.to].append(edge)
-                if edge.letter is not None:
+                if edge.letter != NO_LETTER:
                     called.add(edge.letter)
         letters_at: dict[Pair, list[int]] = {}
         for number in sorted(called):
@@ -264,23 +245,6 @@ class Shortest:
                 entry = (self._frames.entries[letter.rule], least)
                 letters_at.setdefault(entry, []).append(number)
         return into, letters_at
-
-    def _edges_of(self, state: int) -> Iterator[_Edge]:
-        frames = self._frames
-        usable, size = self._measure.usable, self._measure.length
-        for to in frames.skips[state]:
-            yield _Edge(state, b"", 0, None, 0, to)
-        for mask, to in frames.moves[state]:
-            if found := mask & usable:
-                first = bytes([(found & -found).bit_length() - 1])
-                yield _Edge(state, first, 1, None, 0, to, mask)
-        for place in frames.texts.get(state, ()):
-            data = self._literal(place)
-            yield _Edge(state, data, size(data), None, 0, frames.goal[place])
-        for to in frames.ticks.get(state, ()):
-            yield _Edge(state, b"", 0, None, 1, to)
-        for number, to in frames.calls.get(state, ()):
-            yield _Edge(state, b"", 0, number, 0, to)
 
     def _settle(self, below: float) -> Pair | None:
         """One more pair that is settled, shorter than ``below``; None for none."""
@@ -318,18 +282,18 @@ class Shortest:
                 self._push(edge, ticks)
 
     @cached_property
-    def _calls_of(self) -> dict[int, list[_Edge]]:
+    def _calls_of(self) -> dict[int, list[Edge]]:
         """Per letter the edges that call it."""
-        calls: dict[int, list[_Edge]] = {}
+        calls: dict[int, list[Edge]] = {}
         for edges in self._into:
             for edge in edges:
-                if edge.letter is not None:
+                if edge.letter != NO_LETTER:
                     calls.setdefault(edge.letter, []).append(edge)
         return calls
 
-    def _push(self, edge: _Edge, ticks: int) -> None:
+    def _push(self, edge: Edge, ticks: int) -> None:
         """Nothing; ``edge`` leads to a settled pair of ``ticks``."""
-        head = edge.length if edge.letter is None else self._head(edge.letter)
+        head = edge.length if edge.letter == NO_LETTER else self._head(edge.letter)
         if head is None:
             return
         length, taken = self._cost[edge.to, ticks]
@@ -362,13 +326,9 @@ class Shortest:
                 self._heads[number] = known
         return known
 
-    def _literal(self, place: int) -> bytes:
-        frames = self._frames
-        return bytes(frames.text[place : frames.last.index(1, place) + 1])
-
-    def _walk(self, pair: Pair) -> list[_Edge]:
+    def _walk(self, pair: Pair) -> list[Edge]:
         """The edges with bytes along the ways from a settled pair."""
-        out: list[_Edge] = []
+        out: list[Edge] = []
         todo = [pair]
         while todo:
             state, ticks = todo.pop()
@@ -378,11 +338,11 @@ class Shortest:
             if edge.data:
                 out.append(edge)
             todo.append((edge.to, max(ticks - edge.tick, 0)))
-            if edge.letter is not None:
+            if edge.letter != NO_LETTER:
                 todo += self._called(edge.letter, out)
         return out
 
-    def _called(self, number: int, out: list[_Edge]) -> list[Pair]:
+    def _called(self, number: int, out: list[Edge]) -> list[Pair]:
         """The pair from which the text of a letter goes on, or none: then it has
         been added to ``out``."""
         letter = self._frames.letters[number]
