@@ -45,9 +45,7 @@ def constrain(
     max_tokens: int | None = None,
     path: str | None = None,
 ) -> Constraint:
-    """The constraint of one format, for one tokenizer.
-
-    Give exactly one format:
+    """The constraint of one format, for one tokenizer; give exactly one format.
 
     ``schema``: a JSON Schema (dict, JSON text or bool), a pydantic model, or any
     type pydantic understands (dataclass, TypedDict, Literal, Enum, list[int]...).
@@ -63,13 +61,13 @@ def constrain(
     ``max_sets``: states of an object or array that remembers keys or items.
     ``allow_unenforced``: names of keywords that may stay without effect.
     ``limits``: bounds of the compile.  ``depth``: how deep a format that contains
-    itself may nest.  ``max_tokens``: every output is valid within so many tokens;
-    see Constraint.within.  ``path``: ``"host"`` or ``"traced"``; see docs/design.md.
+    itself may nest.  ``max_tokens``: see Constraint.within.  ``path``: ``"host"`` or
+    ``"traced"``; see docs/design.md.
 
-    Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms
-    for a form of a few fields and 248k tokens, once the vocabulary is known.
-    Raises SchemaError, RegexError, VocabularyError or LimitError (all
-    StconError); TypeError when not exactly one format is given.
+    Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms for a
+    form of a few fields and 248k tokens, once the vocabulary is known.  Raises
+    SchemaError, RegexError, VocabularyError or LimitError (all StconError); TypeError
+    when not exactly one format is given.
     """
     _refuse_other_than_one(schema=schema, regex=regex, choices=choices)
     if not isinstance(depth, int) or not 1 <= depth <= _DEEPEST:
