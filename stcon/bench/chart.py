@@ -10,7 +10,7 @@ _COLOURS = ("#0b6e99", "#8cc4d9", "#f0c08a", "#c8651b")
 _INK, _FAINT, _PAPER = "#24292f", "#d0d7de", "#ffffff"
 _WANTED = 0.7
 _BAR, _GAP = 22, 28
-_LEFT, _TOP, _HEIGHT, _BOTTOM = 48, 62, 220, 34
+_LEFT, _TOP, _HEIGHT, _BOTTOM = 48, 70, 220, 34
 
 
 def chart(result: Mapping[str, Any]) -> str:
@@ -44,13 +44,12 @@ def _legend(names: list[str]) -> Iterator[str]:
 
 
 def _scale(width: float) -> Iterator[str]:
-    """Lines at each quarter, and a dashed one at what is wanted."""
-    for quarter in range(5):
-        y = _height_of(quarter / 4)
-        yield _line(width, y, _FAINT)
-        yield _words(_LEFT - 8, y + 4, f"{quarter / 4:g}", anchor="end")
+    """Lines at each fifth, and a dashed one at what is wanted."""
+    for fifth in range(6):
+        yield _line(width, _height_of(fifth / 5), _FAINT)
     yield _line(width, _height_of(_WANTED), "#57606a", ' stroke-dasharray="4 4"')
-    yield _words(_LEFT - 8, _height_of(_WANTED) + 9, f"{_WANTED:g}", anchor="end")
+    for share in (0, 0.2, 0.4, 0.6, _WANTED, 0.8, 1):
+        yield _words(_LEFT - 8, _height_of(share) + 4, f"{share:g}", anchor="end")
 
 
 def _bars(group: Mapping[str, Any], names: list[str], left: float) -> Iterator[str]:
@@ -60,8 +59,7 @@ def _bars(group: Mapping[str, Any], names: list[str], left: float) -> Iterator[s
             continue
         x, y = left + at * _BAR, _height_of(share)
         said = f"{group['name']}, {name}: {share:.2f}"
-        bar = _rectangle(x, y, _BAR - 2, _height_of(0) - y, _colour(at), said)
-        yield bar
+        yield _rectangle(x, y, _BAR - 2, _height_of(0) - y, _colour(at), said)
         middle = x + _BAR / 2 - 1
         yield _words(middle, y - 4, f"{share:.2f}", anchor="middle", size=9)
     middle = left + len(names) * _BAR / 2

@@ -4,8 +4,9 @@ All engines decode the same prompts greedily with one model and in one loop
 (decoders.py); each prompt is read once for all.  A run counts when something is
 sampled from it: that of the prompt's last token does, reading the prompt before it
 does not.  Total time is what comes after that reading; control is the total without
-the model's own time.  The free answer has control too: sampling.  Grammars are new
-in each round, and compiled before the clock runs.
+the model's own time and without sampling, which is one code for all: the logits
+masked, normalised, and the likeliest found.  Grammars are new in each round, and
+compiled before the clock runs.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _FREE_LIMIT = 2  # times that of an answer: a free one is written with blanks
 _LEGEND = (
     "runs/token: model runs for each token of the answer, its end included. forced:",
     "share of tokens without a run of their own. ms/run: the model's, median. s: all",
-    "after the prompt was read. control: microseconds a run besides the model's.",
+    "after the prompt was read. control: microseconds a run besides the model's and",
+    "besides sampling, which the next column has.",
     "agrees: share of values in the model's free answer that are in this one too.",
 )
 
@@ -66,12 +68,15 @@ class _Tally:
     run_ns: list[int] = field(default_factory=list)
     total_ns: list[int] = field(default_factory=list)
     control_ns: list[float] = field(default_factory=list)
+    sampling_ns: list[float] = field(default_factory=list)
 
     def add(self, meter: Meter, total: int) -> None:
         """Nothing; one more round that wrote the same."""
         self.run_ns += meter.runs
         self.total_ns.append(total)
-        self.control_ns.append((total - meter.model_ns) / max(len(meter.runs), 1))
+        runs, sampling = max(len(meter.runs), 1), meter.sampling_ns
+        self.control_ns.append((total - meter.model_ns - sampling) / runs)
+        self.sampling_ns.append(sampling / runs)
 
 
 def measure(
@@ -176,6 +181,7 @@ def _counts(tally: _Tally) -> dict[str, Any]:
         "run_ms": summary(tally.run_ns, _MS),
         "total_ms": median(tally.total_ns) / _MS,
         "control_us": median(tally.control_ns) / _US,
+        "sampling_us": median(tally.sampling_ns) / _US,
     }
 
 
@@ -197,9 +203,15 @@ def _overall(rows: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
         "forced_share": (tokens - runs) / tokens,
         "run_ms": {"p50": median(each["run_ms"]["p50"] for each in taken)},
         "total_ms": sum(each["total_ms"] for each in taken),
-        "control_us": sum(each["control_us"] * each["runs"] for each in taken) / runs,
+        **{key: _per_run(taken, key) for key in ("control_us", "sampling_us")},
         "agreement": fmean(agreed) if agreed else None,
     }
+
+
+def _per_run(taken: Sequence[dict[str, Any]], key: str) -> float:
+    """The mean over all runs of what is kept per run of each schema."""
+    total: float = sum(each[key] * each["runs"] for each in taken)
+    return total / sum(each["runs"] for each in taken)
 
 
 def _text(loaded: Loaded, tokens: Sequence[int]) -> bytes:
@@ -211,7 +223,7 @@ def _text(loaded: Loaded, tokens: Sequence[int]) -> bytes:
 def report(result: dict[str, Any]) -> str:
     """The result as a table; the last rows hold all schemas."""
     head = ["schema", "engine", "tokens", "runs", "runs/token", "forced"]
-    head += ["ms/run", "s", "control", "agrees"]
+    head += ["ms/run", "s", "control", "sampling", "agrees"]
     rows: list[list[Cell]] = []
     notes = []
     for schema in [*result["schemas"], {"name": "all", "engines": result["overall"]}]:
@@ -233,5 +245,6 @@ def _cells(have: dict[str, Any]) -> list[Cell]:
         have["run_ms"]["p50"],
         have["total_ms"] / 1e3,
         have["control_us"],
+        have["sampling_us"],
         have.get("agreement"),
     ]

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from time import perf_counter_ns
 from typing import Any
 
+from stcon.bench.timing import timed
 from stcon.bench.tokenizer import Tokens, load_tokens
 from stcon.errors import StconError
 
@@ -98,7 +99,8 @@ class Meter:
     """One generation of a model: feeds it, times its runs and samples greedily.
 
     ``runs``: nanoseconds of each run that was sampled from; ``sizes``: how many
-    tokens each of them was fed; ``model_ns``: all time spent in the model.
+    tokens each of them was fed; ``model_ns`` and ``sampling_ns``: all time spent in
+    the model, and from its logits to a token.
     """
 
     def __init__(self, prompt: Prompt) -> None:
@@ -107,28 +109,29 @@ class Meter:
         self._cache = prompt.cache()
         self.runs: list[int] = []
         self.sizes: list[int] = []
-        self.model_ns = 0
+        self.model_ns = self.sampling_ns = 0
         self._pending: tuple[Any, int, int] | None = None
 
     def run(self, tokens: Any) -> Any:
         """Logits after each of ``tokens`` (mlx [n]), [n, width]; lazy."""
-        began = perf_counter_ns()
-        logits = self._model(tokens[None], cache=self._cache)[0]
-        took = perf_counter_ns() - began
+        call = partial(self._model, tokens[None], cache=self._cache)
+        took, logits = timed(lambda: call()[0])
         self.model_ns += took
         self._pending = logits, len(tokens), took
         return logits
 
     def sample(self, logprobs: Any) -> Any:
-        """The likeliest ids, mlx [1]; the run they come from is computed first."""
+        """The likeliest ids, mlx [1]; the run they come from is computed first, then
+        they and ``logprobs``."""
         import mlx.core as mx
 
         assert self._pending is not None, "nothing was run"
         logits, size, building = self._pending
-        began = perf_counter_ns()
-        mx.eval(logits)
-        took = perf_counter_ns() - began
-        self.model_ns += took
-        self.runs.append(building + took)
+        computing, _ = timed(lambda: mx.eval(logits))
+        self.model_ns += computing
+        self.runs.append(building + computing)
         self.sizes.append(size)
-        return mx.argmax(logprobs, axis=-1)
+        chosen = mx.argmax(logprobs, axis=-1)
+        sampling, _ = timed(lambda: mx.eval(chosen, logprobs))
+        self.sampling_ns += sampling
+        return chosen

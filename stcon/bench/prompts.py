@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stcon.bench.cases import Case, cases
+from stcon.bench.recursive_cases import recursive_cases
 
 _TEXTS: Mapping[str, tuple[str, str]] = {
     "person": (
@@ -41,12 +42,23 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "Tom Baker, tom.baker@example.com, +12025550143, 9 Elm St., 62704 "
         "Springfield, US.",
     ),
+    "file_tree": (
+        "The folder src holds the file main.py.",
+        "The folder docs holds the file index.md.",
+    ),
+    "expression": ("3 plus (4 times 5)", "(1 plus 2) minus 6"),
+    "comments": (
+        "Ada asks: Does it work? Ben replies: It does.",
+        "Zoë asks: Who is in? Tom replies: Me!",
+    ),
+    "route": ("From Oslo to Hamburg, then to Lyon.", "From Rome to Bern."),
 }
 
 
 def asked_cases() -> list[Case]:
-    """The cases that there are texts for, in their order."""
-    return [case for case in cases() if case.name in _TEXTS]
+    """The six extraction schemas, and four that contain themselves."""
+    extractions = [case for case in cases() if case.is_extraction]
+    return [*extractions, *recursive_cases()]
 
 
 def request(case: Case) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import jsonschema
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from stcon.bench.engines import Refused
 from stcon.bench.machine import installed
 from stcon.bench.model import Loaded, Meter, Prompt
 from stcon.bench.prompts import asked_cases, request
+from stcon.bench.recursive_cases import recursive_cases
 from stcon.bench.table import Progress
 from stcon.bench.tokenizer import Tokens
 from stcon.tokens.vocabulary import Vocabulary
@@ -183,7 +185,8 @@ def test_measured(loaded: Loaded) -> None:
     for name, have in row["engines"].items():
         assert have.keys() == {
             *("tokens", "runs", "runs_per_token", "forced", "forced_share", "fed"),
-            *("run_ms", "total_ms", "control_us", "is_finished", "agreement", "text"),
+            *("run_ms", "total_ms", "control_us", "sampling_us"),
+            *("is_finished", "agreement", "text"),
         }
         assert have["tokens"] == have["runs"] + have["forced"] <= 60
         assert have["run_ms"]["count"] == 2 * have["runs"] == 2 * len(have["fed"])
@@ -250,11 +253,21 @@ def test_an_answer_that_was_cut_off_is_completed(tokens: Tokens) -> None:
 
 def test_prompts_have_an_example_with_its_answer() -> None:
     cases = asked_cases()
-    assert len(cases) >= 6 and all(case.is_extraction for case in cases[:6])
+    assert [case.is_extraction for case in cases] == [True] * 6 + [False] * 4
     for case in cases:
         example, answer, text = request(case)
         assert answer == case.texts()[1] and example != text
         assert case.texts()[0] not in text
+
+
+@pytest.mark.parametrize("case", recursive_cases(), ids=lambda case: case.name)
+def test_the_recursive_cases(case: Case, tokens: Tokens) -> None:
+    constraint = StconDecoder(tokens).compile(case.schema)
+    assert constraint.kind == "pushdown"
+    for instance, text in zip(case.instances, case.texts(), strict=True):
+        jsonschema.Draft202012Validator(case.schema).validate(instance)
+        assert constraint.matches(text)
+    assert not constraint.matches(case.texts()[0].replace('"', "'"))
 
 
 @pytest.mark.parametrize("kind", ["llama", "qwen3_5"])
