@@ -17,6 +17,8 @@ from statistics import fmean, median
 from time import perf_counter_ns
 from typing import Any
 
+import numpy as np
+
 from stcon.bench.agreement import agreement, completed, found_in
 from stcon.bench.cases import Case
 from stcon.bench.decoders import Decoder, DropInDecoder, Free, StconDecoder, follow
@@ -210,8 +212,9 @@ def _overall(rows: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
 
 def _per_run(taken: Sequence[dict[str, Any]], key: str) -> float:
     """The mean over all runs of what is kept per run of each schema."""
-    total: float = sum(each[key] * each["runs"] for each in taken)
-    return total / sum(each["runs"] for each in taken)
+    runs = [each["runs"] for each in taken]
+    values = [each[key] for each in taken]
+    return float(np.average(values, weights=runs))
 
 
 def _text(loaded: Loaded, tokens: Sequence[int]) -> bytes:
