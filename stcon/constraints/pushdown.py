@@ -156,7 +156,8 @@ class PushdownConstraint(Constraint):
     @cached_property
     def costs(self) -> PushdownCosts:
         """See Constraint; made at the first limit on tokens."""
-        return PushdownCosts(self.machine, self.vocabulary)
+        pending = self.transducer.pending
+        return PushdownCosts(self.machine, self.vocabulary, pending, self._reads)
 
     @property
     def nbytes(self) -> int:

@@ -9,7 +9,8 @@ Source: few-paths paper, Proposition 2, which counts bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 from stcon.constraints.costs import Costs
 from stcon.errors import LimitError
 from stcon.machines.edges import Measure
+from stcon.machines.lazy import DEAD
 from stcon.machines.openings import ticked
 from stcon.machines.shortest import Shortest
 from stcon.tokens.fewest import NEVER, Text
 from stcon.tokens.finishes import Finish, Finishes, Way
-from stcon.tokens.hops import NOTHING, ROOT
+from stcon.tokens.hops import Pending
 
 if TYPE_CHECKING:
     from stcon.constraints.constraint import State
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 _LONG = 256
 """Tokens; the text of a state that takes more is not cut anew where it is met."""
 _MOST_KEPT = 1 << 14
+_FEW_STATES = 64
 
 
 class _Tail(NamedTuple):
@@ -51,21 +54,30 @@ class PushdownCosts(Costs):
 
     is_exact = False
 
-    def __init__(self, machine: Pushdown, vocabulary: Vocabulary) -> None:
-        trie = vocabulary.trie
+    def __init__(
+        self,
+        machine: Pushdown,
+        vocabulary: Vocabulary,
+        pending: Pending,
+        reads: Callable[[State], list[tuple[int, Cell]]],
+    ) -> None:
+        """``pending``, ``reads``: the sets P of the transducer of the masks, and the
+        pairs (P, cell) that it meets while it reads the stacks from the top."""
         shared = vocabulary.finishes(machine.standard) if machine.standard else None
         self._machine = machine
+        self._reads = reads
         self._vocabulary = vocabulary
         self._fewest = vocabulary.fewest
         single = np.flatnonzero(vocabulary.byte_tokens >= 0).tolist()
         usable = sum(1 << byte for byte in single)
         measure = Measure(self._fewest.of, usable)
         self._texts = Shortest(machine.state, measure=measure)
-        self._finishes = Finishes(machine, trie, shared)
+        self._finishes = Finishes(machine, vocabulary.trie, pending, shared)
         self._pieces: dict[tuple[int, Window | None], tuple[int, Text]] = {}
         self._tails: dict[Cell, _Tail] = {}
         self._after: dict[tuple[int, Cell], NDArray[np.int64]] = {}
         self._dearest: dict[tuple[int, int, Window | None], int] = {}
+        self._plain: dict[int, int | None] = {}
 
     def least(self, state: State) -> int:
         """See Costs."""
@@ -91,7 +103,9 @@ class PushdownCosts(Costs):
         """See Costs; what is pushed and what is below is added up, not cut anew."""
         for pending, cell in self._reads(state):
             symbol, below, _, window = cell
-            dearest = self._dearest_of(pending, symbol, window)
+            dearest = self._plain_of(symbol, window)
+            if dearest is None:
+                dearest = self._dearest_of(pending, symbol, window)
             if dearest >= 0 and dearest + self._tail(below).counts[0] >= left:
                 return False
         return True
@@ -107,18 +121,6 @@ class PushdownCosts(Costs):
         is_complete = is_complete or self._machine.is_complete(state)
         row[list(self._vocabulary.eos_ids)] = is_complete
         return row
-
-    def _reads(self, state: State) -> list[tuple[int, Cell]]:
-        """The pairs (P, cell) met while reading the stacks from the top."""
-        if not isinstance(state, frozenset):
-            return []
-        todo: list[tuple[int, Cell]] = [(ROOT, cell) for cell in state]
-        for pending, (symbol, below, _, window) in todo:
-            hop = self._finishes.of(pending, symbol).hop
-            rest = hop.rest(hop.window(window))
-            if rest != NOTHING and below is not None and (rest, below) not in todo:
-                todo.append((rest, below))
-        return todo
 
     def _costs_after(
         self, pending: int, finish: Finish, cell: Cell
@@ -158,6 +160,34 @@ class PushdownCosts(Costs):
                 self._dearest.clear()
             self._dearest[key] = known
         return known
+
+    def _plain_of(self, symbol: int, window: Window | None) -> int | None:
+        """The most that ``symbol`` costs whatever is read, where nothing is called
+        and few states follow, as in free text: no token need be looked at.  None
+        elsewhere, and where a count must still be reached."""
+        if window is not None and window[0] > 0:
+            return None
+        if symbol not in self._plain:
+            self._plain[symbol] = self._most_of(symbol, window is not None)
+        return self._plain[symbol]
+
+    def _most_of(self, symbol: int, is_counted: bool) -> int | None:
+        states = self._machine.state
+        todo, seen = [symbol], {symbol}
+        most = 0
+        for state in todo:
+            node = states.node(state)
+            if node.calls or len(todo) > _FEW_STATES:
+                return None
+            most = max(
+                most, self._piece(state, (0, math.inf) if is_counted else None)[0]
+            )
+            if is_counted:
+                most = max(most, self._piece(state, (0, node.need))[0])
+            after = {to for _, to in states.moves(state)} | {node.tick}
+            todo += sorted(after - seen - {DEAD})
+            seen |= after
+        return most
 
     def _valid(
         self, way: Way, window: Window | None

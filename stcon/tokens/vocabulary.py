@@ -178,10 +178,12 @@ class Vocabulary:
         """The finishes of a machine that many formats share; one of each."""
         from stcon.tokens.finishes import Finishes
 
+        pending = self.transducer(machine).pending
         with _lock:
             known = self._finishes.get(machine)
             if known is None:
-                known = self._finishes[machine] = Finishes(machine, self.trie)
+                known = Finishes(machine, self.trie, pending)
+                self._finishes[machine] = known
             return known
 
     @cached_property
