@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from stcon.constraints.after import AfterConstraint, Mark
 from stcon.constraints.constraint import Constraint
 from stcon.constraints.dfa import DfaConstraint
 from stcon.constraints.pushdown import PushdownConstraint
@@ -19,6 +20,7 @@ from stcon.machines.pushdown import MAX_DEPTH, compile_pushdown, standard_pushdo
 from stcon.machines.stored import unpacked
 from stcon.syntax.rules import Rules
 from stcon.syntax.sizes import Sizes
+from stcon.tokens.huggingface import find_mark
 from stcon.tokens.vocabulary import Vocabulary
 
 # Written out, in bytes and sets of bytes; about four make a state.
@@ -43,6 +45,7 @@ def constrain(
     limits: Limits | None = None,
     depth: int = MAX_DEPTH,
     max_tokens: int | None = None,
+    after: str | bool = False,
     path: str | None = None,
 ) -> Constraint:
     """The constraint of one format, for one tokenizer; give exactly one format.
@@ -61,8 +64,10 @@ def constrain(
     ``max_sets``: states of an object or array that remembers keys or items.
     ``allow_unenforced``: names of keywords that may stay without effect.
     ``limits``: bounds of the compile.  ``depth``: how deep a format that contains
-    itself may nest.  ``max_tokens``: see Constraint.within.  ``path``: ``"host"`` or
-    ``"traced"``; see docs/design.md.
+    itself may nest.  ``max_tokens``: see Constraint.within.  ``after``: the format
+    begins after this text, ``"</think>"`` say (True: as the tokenizer has it), and
+    what comes before is free.  ``path``: ``"host"`` or ``"traced"``; see
+    docs/design.md.
 
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms for a
     form of a few fields and 248k tokens, once the vocabulary is known.  Raises
@@ -72,7 +77,7 @@ def constrain(
     _refuse_other_than_one(schema=schema, regex=regex, choices=choices)
     if not isinstance(depth, int) or not 1 <= depth <= _DEEPEST:
         raise ValueError(f"depth is a number from 1 to {_DEEPEST}, not {depth!r}")
-    check_path(path)
+    check_path(path, has_limit=max_tokens is not None)
     vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
     meter = Meter(limits)
     rules, notes = _rules(
@@ -87,6 +92,8 @@ def constrain(
         allow_unenforced=frozenset(allow_unenforced),
     )
     made = _make(rules, vocabulary, meter, depth, path, notes) or _refuse_empty(regex)
+    if after:
+        made = AfterConstraint(made, Mark.of(*find_mark(tokenizer, after)))
     return made if max_tokens is None else made.within(max_tokens)
 
 

@@ -13,7 +13,7 @@ Source: few-paths paper, mechanism 4, Theorem 21.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from operator import contains
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -26,6 +26,9 @@ from stcon.constraints.costs import Costs
 from stcon.errors import LimitError, StconError
 from stcon.machines.dfa import DEAD
 from stcon.tokens.fewest import NEVER, Text
+
+_AMPLE = 64
+"""Tokens more than are needed, with which no plan is kept."""
 
 
 class Place(NamedTuple):
@@ -45,7 +48,9 @@ class BudgetConstraint(Constraint):
     """
 
     def __init__(self, inner: Constraint, max_tokens: int) -> None:
-        """Raises LimitError when no output has so few tokens."""
+        """Raises LimitError when no output is known to have so few tokens."""
+        if not isinstance(max_tokens, int):
+            raise TypeError(f"max_tokens is a whole number, not {max_tokens!r}")
         super().__init__(inner._bind)
         self.family = inner.family
         self.inner = inner
@@ -66,6 +71,22 @@ class BudgetConstraint(Constraint):
             hint="call within(n) of the constraint without one",
         )
 
+    @property
+    def reads_prompt(self) -> bool:  # type: ignore[override]
+        """Whether the format begins somewhere after the prompt."""
+        return self.inner.reads_prompt
+
+    def start_after(self, prompt: Sequence[int]) -> Place:
+        """The place before the first token of an output after ``prompt``.
+
+        Raises LimitError when no output after it has so few tokens.
+        """
+        start = self.inner.start_after(prompt)
+        least = self._costs.least(start)
+        if least > self.max_tokens:
+            _refuse(least, self.max_tokens)
+        return Place(start, self.max_tokens)
+
     def least_tokens(self, place: Place) -> int:
         """In how many tokens the output can surely be finished."""
         if place.plan is not None:
@@ -85,12 +106,15 @@ class BudgetConstraint(Constraint):
             return DEAD
         if token in self.vocabulary.eos_ids:
             return Place(after, 0)
+        left = place.left - 1
+        if self._costs.most(after) + _AMPLE <= left:
+            return Place(after, left)
         rest = self._rest(place, self.vocabulary.token_bytes(token))
         if rest is not None:
             planned = self.vocabulary.fewest.counts(rest)[0]
             rest = rest if planned < self._costs.least(after) else None
-        found = Place(after, place.left - 1, rest)
-        return found if self.least_tokens(found) <= found.left else DEAD
+        found = Place(after, left, rest)
+        return found if self.least_tokens(found) <= left else DEAD
 
     def _rest(self, place: Place, written: bytes) -> Text | None:
         """What is left of the plan after its beginning ``written``; None for another

@@ -16,7 +16,7 @@ Laws, for every state and token (tests/laws):
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,10 @@ class Constraint(ABC):
     ``start``: the state before the first token; ``DEAD`` is the state after a
     token that is not allowed.
     ``family``: what rows are kept under; within it equal row keys, equal rows.
+    ``reads_prompt``: whether ``start_after`` looks at the prompt.
     """
+
+    reads_prompt = False
 
     kind: str
     vocabulary: Vocabulary
@@ -100,6 +103,10 @@ class Constraint(ABC):
     @abstractmethod
     def costs(self) -> Costs:
         """What it takes, in tokens, to finish an output."""
+
+    def start_after(self, prompt: Sequence[int]) -> State:
+        """The state before the first token of an output after ``prompt``."""
+        return self.start
 
     @abstractmethod
     def advance(self, state: State, token: int) -> State:

@@ -64,7 +64,7 @@ class ConstrainedLoop:
         self._keep_within(max_tokens)
         self._history = prompt[: len(prompt) - len(last)]
         left = max_tokens if max_tokens >= 0 else 1 << 62
-        plan = self._start()
+        plan = self._start(prompt)
         logits = self._fed(last, plan.tokens[:left])
         yield from self._forced(plan.tokens[:left], logits)
         left -= len(plan.tokens)
@@ -89,11 +89,14 @@ class ConstrainedLoop:
         if constraint is not self._constraint:
             self._constraint, self._masks = constraint, Masks(constraint)
 
-    def _start(self) -> Plan:
-        start = self._constraint.start
+    def _start(self, prompt: Any) -> Plan:
+        constraint = self._constraint
+        shown = prompt.tolist() if constraint.reads_prompt else ()
+        start = constraint.start_after(shown)
         if self._planner is None:
             return Plan((), start)
-        return fitted(self._constraint, self._planner.start(), start, start)
+        unlimited = start.inner if isinstance(start, Place) else start
+        return fitted(constraint, self._planner.start(unlimited), start, start)
 
     def _after(self, token: int, before: State) -> Plan:
         """The plan after ``token`` is sampled in the state ``before``."""

@@ -37,12 +37,12 @@ class Planner:
     def __init__(self, constraint: Constraint, split: Split) -> None:
         self._constraint = constraint
         self._split = split
-        self.start = lru_cache(maxsize=1)(self._start)
+        self.start = lru_cache(maxsize=4)(self._start)
         self.after = lru_cache(maxsize=4096)(self._after)
 
-    def _start(self) -> Plan:
-        """The plan before the first sampled token."""
-        return self._plan(b"", self._constraint.start)
+    def _start(self, state: State) -> Plan:
+        """The plan before the first sampled token, in the state ``state``."""
+        return self._plan(b"", state)
 
     def _after(self, token: int, state: State) -> Plan:
         """The plan after a sampled token that led to ``state``."""

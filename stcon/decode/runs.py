@@ -28,6 +28,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import NoReturn
 
+import numpy as np
+
 from stcon.constraints.constraint import Constraint, State
 from stcon.errors import HistoryError, LimitError
 from stcon.machines.dfa import DEAD
@@ -122,10 +124,29 @@ class Runs:
                     return state
         if self._forgotten and _digest(history[:-WIDTH]) in self._forgotten:
             self._refuse_forgotten(len(history) // WIDTH)
-        start = self._constraint.start
+        start = self._start(history)
         place = Place(start, asked=1, waiting=1)
         self._add(Run(history, len(history) // WIDTH, [place]))
         return start
+
+    def _start(self, history: bytes) -> State:
+        """The state before the first token after a prompt.
+
+        Raises HistoryError when only the end of the prompt was shown, and the
+        constraint must see all of it.
+        """
+        constraint = self._constraint
+        if not constraint.reads_prompt:
+            return constraint.start
+        if len(history) <= WIDTH:
+            raise HistoryError(
+                "only the last token of the prompt was shown, so it cannot be told "
+                "whether its thinking is closed",
+                position=0,
+                hint="mlx-lm shows the whole prompt from 0.32 on, except with a draft "
+                "model; or call stcon.patch()",
+            )
+        return constraint.start_after(np.frombuffer(history, "<u4").tolist())
 
     def _follow(self, run: Run, history: bytes) -> State | None:
         """The state after a history ``run`` knows but for its last token; None

@@ -138,3 +138,28 @@ def stamp(backend: Any, eos_ids: tuple[int, ...], added: AddedTokens) -> Stamp:
         added,
         tuple(map(backend.id_to_token, sample)),
     )
+
+
+def find_mark(tokenizer: Any, after: str | bool) -> tuple[str, int | None, int | None]:
+    """(text, its id if it is one token, the id of what opens such a part).
+
+    ``after``: the text, or True for the tokenizer's own end of thinking.  Raises
+    VocabularyError when True is given and it has none.
+    """
+    ends, opens = getattr(tokenizer, "think_end", None), None
+    if after is True or after == ends:
+        opens = getattr(tokenizer, "think_start", None)
+    text = ends if after is True else after
+    if not text:
+        raise VocabularyError(
+            "the tokenizer names no text that ends thinking",
+            hint='Give the text: after="</think>".',
+        )
+    try:
+        backend = find_backend(tokenizer)
+    except VocabularyError:  # a Vocabulary knows bytes only
+        return str(text), None, None
+    if opens is None and text.startswith("</"):
+        opens = "<" + text[2:]
+    ids = [backend.token_to_id(part) if part else None for part in (text, opens)]
+    return str(text), ids[0], ids[1]

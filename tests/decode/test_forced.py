@@ -67,7 +67,7 @@ def check(constraint: Constraint, text: str) -> tuple[int, int]:
         return 0, 0  # the tokenizer changes the text: it has no split of it
     planner = Planner(constraint, split)
     lengths = constraint.vocabulary.offsets[1:] - constraint.vocabulary.offsets[:-1]
-    plan, at, forced = planner.start(), 0, 0
+    plan, at, forced = planner.start(constraint.start), 0, 0
     while True:
         have = list(plan.tokens)
         if plan.heals:
