@@ -113,8 +113,9 @@ def _make(
     notes: dict[str, Any],
 ) -> Constraint | None:
     """The constraint of ``rules``; None when they accept nothing."""
-    if calls_itself(rules) or not _suits_dfa(rules, path):
-        machine = compile_pushdown(rules, meter, depth)
+    nests = calls_itself(rules)
+    if nests or not _suits_dfa(rules, path):
+        machine = compile_pushdown(rules, meter, depth if nests else _DEEPEST)
         if machine.start_state == DEAD:
             return None
         kind = rules.standard.name if rules.standard else ()
