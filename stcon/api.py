@@ -65,18 +65,15 @@ def constrain(
     ``allow_unenforced``: names of keywords that may stay without effect.
     ``limits``: bounds of the compile.  ``depth``: how deep a format that contains
     itself may nest.  ``max_tokens``: see Constraint.within.  ``after``: the format
-    begins after this text, ``"</think>"`` say (True: as the tokenizer has it), and
-    what comes before is free.  ``path``: ``"host"`` or ``"traced"``; see
-    docs/design.md.
+    begins after this text, ``"</think>"`` say (True: as the tokenizer has it), and what
+    comes before is free.  ``path``: ``"host"`` or ``"traced"``; see docs/design.md.
 
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms for a
-    form of a few fields and 248k tokens, once the vocabulary is known.  Raises
-    SchemaError, RegexError, VocabularyError or LimitError (all StconError); TypeError
-    when not exactly one format is given.
+    form of a few fields and 248k tokens.  Raises SchemaError, RegexError, VocabularyError
+    or LimitError (all StconError); TypeError when not exactly one format is given.
     """
     _refuse_other_than_one(schema=schema, regex=regex, choices=choices)
-    if not isinstance(depth, int) or not 1 <= depth <= _DEEPEST:
-        raise ValueError(f"depth is a number from 1 to {_DEEPEST}, not {depth!r}")
+    _check_depth(depth)
     check_path(path, has_limit=max_tokens is not None)
     vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
     meter = Meter(limits)
@@ -95,6 +92,11 @@ def constrain(
     if after:
         made = AfterConstraint(made, Mark.of(*find_mark(tokenizer, after)))
     return made if max_tokens is None else made.within(max_tokens)
+
+
+def _check_depth(depth: int) -> None:
+    if not isinstance(depth, int) or not 1 <= depth <= _DEEPEST:
+        raise ValueError(f"depth is a number from 1 to {_DEEPEST}, not {depth!r}")
 
 
 def _refuse_other_than_one(**formats: Any) -> None:

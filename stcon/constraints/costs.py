@@ -28,6 +28,10 @@ class Costs(ABC):
         """In how many tokens the output can be finished, without an end-of-text
         id; NEVER or more where nothing is known that is short enough."""
 
+    def most(self, state: State) -> int:
+        """A number that ``least(state)`` does not exceed, found sooner."""
+        return self.least(state)
+
     @abstractmethod
     def text(self, state: State) -> bytes:
         """A text of ``least(state)`` tokens that finishes the output."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,21 +33,21 @@ if TYPE_CHECKING:
     from stcon.machines.pushdown import Cell, Pushdown
     from stcon.tokens.vocabulary import Vocabulary
 
-_LONG = 256
+_LONG = 4096
 """Tokens; the text of a state that takes more is not cut anew where it is met."""
 _MOST_KEPT = 1 << 14
 _FEW_STATES = 64
 
 
-class _Tail(NamedTuple):
+@dataclass(eq=False, slots=True)
+class _Tail:
     """A text to the end as far as it is cut anew, and the fewest tokens from each of
-    its places on, [len(text) + 1]."""
+    its places on, [len(text) + 1].  ``latest``: the text that was put before it last;
+    the next one mostly ends as that did."""
 
     text: Text
     counts: list[int]
-
-
-_END = _Tail((), [0])
+    latest: _Tail | None = None
 
 
 class PushdownCosts(Costs):
@@ -73,7 +74,9 @@ class PushdownCosts(Costs):
         measure = Measure(self._fewest.of, usable)
         self._texts = Shortest(machine.state, measure=measure)
         self._finishes = Finishes(machine, vocabulary.trie, pending, shared)
-        self._pieces: dict[tuple[int, Window | None], tuple[int, Text]] = {}
+        self._end = _Tail((), [0])
+        self._measures: dict[tuple[int, Window | None], int] = {}
+        self._sums: dict[Cell, int] = {}
         self._tails: dict[Cell, _Tail] = {}
         self._after: dict[tuple[int, Cell], NDArray[np.int64]] = {}
         self._dearest: dict[tuple[int, int, Window | None], int] = {}
@@ -84,6 +87,12 @@ class PushdownCosts(Costs):
         if not isinstance(state, frozenset):
             return 0
         return min(self._tail(cell).counts[0] for cell in state)
+
+    def most(self, state: State) -> int:
+        """See Costs; the texts of the states of a stack added up, not cut anew."""
+        if not isinstance(state, frozenset):
+            return 0
+        return min(map(self._sum, state))
 
     def text(self, state: State) -> bytes:
         """See Costs."""
@@ -106,7 +115,9 @@ class PushdownCosts(Costs):
             dearest = self._plain_of(symbol, window)
             if dearest is None:
                 dearest = self._dearest_of(pending, symbol, window)
-            if dearest >= 0 and dearest + self._tail(below).counts[0] >= left:
+            if dearest < 0 or dearest + self._sum(below) < left:
+                continue
+            if dearest + self._tail(below).counts[0] >= left:
                 return False
         return True
 
@@ -150,7 +161,7 @@ class PushdownCosts(Costs):
         if known is None:
             known = max(
                 (
-                    sum(self._piece(*item)[0] for item in stack)
+                    sum(self._measure(*item) for item in stack)
                     for way in self._finishes.of(pending, symbol).ways
                     for stack in self._valid(way, window)
                 ),
@@ -180,10 +191,10 @@ class PushdownCosts(Costs):
             if node.calls or len(todo) > _FEW_STATES:
                 return None
             most = max(
-                most, self._piece(state, (0, math.inf) if is_counted else None)[0]
+                most, self._measure(state, (0, math.inf) if is_counted else None)
             )
             if is_counted:
-                most = max(most, self._piece(state, (0, node.need))[0])
+                most = max(most, self._measure(state, (0, node.need)))
             after = {to for _, to in states.moves(state)} | {node.tick}
             todo += sorted(after - seen - {DEAD})
             seen |= after
@@ -209,45 +220,60 @@ class PushdownCosts(Costs):
     def _onto(self, stack: list[tuple[int, Window | None]], below: _Tail) -> int:
         """What it costs to finish ``stack`` above what is below."""
         for item in stack:
-            below = self._put(self._piece(*item), below)
+            below = self._put(*item, below)
         return below.counts[0]
 
     def _tail(self, cell: Cell | None) -> _Tail:
         if cell is None:
-            return _END
+            return self._end
         known = self._tails.get(cell)
         if known is None:
-            piece = self._piece(cell[0], cell[3])
-            known = self._put(piece, self._tail(cell[1]))
+            known = self._put(cell[0], cell[3], self._tail(cell[1]))
             if len(self._tails) >= _MOST_KEPT:
                 self._tails.clear()
             self._tails[cell] = known
         return known
 
-    def _put(self, piece: tuple[int, Text], below: _Tail) -> _Tail:
+    def _put(self, state: int, window: Window | None, below: _Tail) -> _Tail:
         """``below`` with the text of a state before it."""
-        tokens, text = piece
+        tokens = self._measure(state, window)
         if tokens > _LONG:
             return _Tail((), [tokens + below.counts[0]])
+        text = self._texts.choices(state, window)
         if not text:
             return below
-        counts = self._fewest.extended(text, below.text, below.counts)
-        return _Tail(text + below.text, counts)
+        whole, last = text + below.text, below.latest or below
+        same = _common_end(whole, last.text)
+        head, rest = whole[: len(whole) - same], whole[len(whole) - same :]
+        counts = last.counts[len(last.text) - same :]
+        tail = _Tail(whole, self._fewest.extended(head, rest, counts))
+        below.latest = tail
+        return tail
 
-    def _piece(self, state: int, window: Window | None) -> tuple[int, Text]:
-        """What the text of a state takes alone, and that text; no text if it is
-        long."""
+    def _measure(self, state: int, window: Window | None) -> int:
+        """What the text of a state takes alone."""
         key = (state, window)
-        known = self._pieces.get(key)
+        known = self._measures.get(key)
         if known is None:
             try:
-                tokens = self._texts.measured(state, window)
+                known = self._texts.measured(state, window)
             except LimitError:
-                tokens = NEVER
-            text = self._texts.choices(state, window) if tokens <= _LONG else ()
-            if len(self._pieces) >= _MOST_KEPT:
-                self._pieces.clear()
-            known = self._pieces[key] = tokens, text
+                known = NEVER
+            if len(self._measures) >= _MOST_KEPT:
+                self._measures.clear()
+            self._measures[key] = known
+        return known
+
+    def _sum(self, cell: Cell | None) -> int:
+        """What the texts of the states of a stack take, each alone."""
+        if cell is None:
+            return 0
+        known = self._sums.get(cell)
+        if known is None:
+            known = self._measure(cell[0], cell[3]) + self._sum(cell[1])
+            if len(self._sums) >= _MOST_KEPT:
+                self._sums.clear()
+            self._sums[cell] = known
         return known
 
     def _written(self, cell: Cell) -> Text:
@@ -265,3 +291,12 @@ class PushdownCosts(Costs):
 
 def _with_window(item: int | tuple[int, int, float]) -> tuple[int, Window | None]:
     return (item, None) if isinstance(item, int) else (item[0], item[1:])
+
+
+def _common_end(one: Text, two: Text) -> int:
+    """How many places at the end are the same."""
+    most = min(len(one), len(two))
+    for same in range(most):
+        if one[-1 - same] != two[-1 - same]:
+            return same
+    return most

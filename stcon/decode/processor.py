@@ -40,9 +40,7 @@ def make_processor(constraint: Constraint, path: str | None = None) -> LogitsPro
     """
     from stcon.decode.traced import TracedProcessor
 
-    check_path(path)
-    if path == "traced" and isinstance(constraint, BudgetConstraint):
-        raise ValueError("a limit on tokens is kept on the host path only")
+    check_path(path, isinstance(constraint, BudgetConstraint))
     if path == "traced" and not isinstance(constraint, DfaConstraint):
         raise ValueError(f"a {constraint.kind} constraint has only the host path")
     if isinstance(constraint, DfaConstraint) and (path == "traced" or on_gpu(path)):
@@ -50,10 +48,13 @@ def make_processor(constraint: Constraint, path: str | None = None) -> LogitsPro
     return HostProcessor(constraint)
 
 
-def check_path(path: str | None) -> None:
-    """Nothing; raises ValueError for a path that is none."""
+def check_path(path: str | None, has_limit: bool = False) -> None:
+    """Nothing; raises ValueError for a path that is none, or that cannot keep a limit
+    on tokens."""
     if path not in (None, "host", "traced"):
         raise ValueError(f"path is 'host' or 'traced', not {path!r}")
+    if path == "traced" and has_limit:
+        raise ValueError("a limit on tokens is kept on the host path only")
 
 
 def on_gpu(path: str | None) -> bool:
