@@ -65,22 +65,19 @@ def constrain(
     ``allow_unenforced``: names of keywords that may stay without effect.
     ``limits``: bounds of the compile.  ``depth``: how deep a format that contains
     itself may nest.  ``max_tokens``: see Constraint.within.  ``after``: the format
-    begins after this text, ``"</think>"`` say (True: as the tokenizer has it), and what
-    comes before is free.  ``path``: ``"host"`` or ``"traced"``; see docs/design.md.
+    begins after a text, ``"</think>"`` say (True: as the tokenizer has it); before it
+    all is free.  ``path``: ``"host"`` or ``"traced"``; see docs/design.md.
 
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms for a
-    form of a few fields and 248k tokens.  Raises SchemaError, RegexError, VocabularyError
-    or LimitError (all StconError); TypeError when not exactly one format is given.
+    form of a few fields and 248k tokens.  Raises StconError (of a kind for each stage),
+    and TypeError when not exactly one format is given.
     """
     _refuse_other_than_one(schema=schema, regex=regex, choices=choices)
     _check_depth(depth)
     check_path(path, has_limit=max_tokens is not None)
-    vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
-    meter = Meter(limits)
+    vocabulary, meter = Vocabulary.of(tokenizer, eos_token_ids), Meter(limits)
     rules, notes = _rules(
-        schema,
-        regex,
-        choices,
+        *(schema, regex, choices),
         whitespace=whitespace,
         escapes=escapes,
         key_order=key_order,
