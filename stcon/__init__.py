@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         VocabularyError,
     )
     from stcon.machines.limits import Limits
+    from stcon.show.trace import trace
     from stcon.tokens.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
@@ -44,6 +45,7 @@ __all__ = [
     "constrain",
     "load",
     "patch",
+    "trace",
     "unpatch",
 ]
 
@@ -54,6 +56,7 @@ _HOME = {
     "constrain": "stcon.api",
     "load": "stcon.api",
     "patch": "stcon.decode.patch",
+    "trace": "stcon.show.trace",
     "unpatch": "stcon.decode.patch",
 }
 

@@ -8,6 +8,7 @@ from importlib import import_module
 from stcon import __version__
 
 _COMMANDS = {
+    "show": ("stcon.show.command", "an output with its forced tokens, or an automaton"),
     "bench": ("stcon.bench.command", "speed and memory, beside other engines"),
 }
 

@@ -27,7 +27,8 @@ RANK = {
     "qwen35": 7,
     "api": 8,  # the door: the rooms behind it do not know it
     "bench": 9,
-    "__main__": 10,
+    "show": 10,
+    "__main__": 11,
 }
 KNOWS_MLX_LM = {"decode", "qwen35", "bench", "__main__"}
 HEAVY = ("mlx", "mlx_lm", "numpy", "pydantic", "tokenizers", "torch", "transformers")

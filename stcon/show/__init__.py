@@ -1,0 +1,1 @@
+"""Looking instead of reading: what was forced in an output, and automata."""

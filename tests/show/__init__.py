@@ -1,0 +1,1 @@
+"""Pictures of outputs and automata."""
