@@ -59,9 +59,7 @@ class BudgetConstraint(Constraint):
         self.max_tokens = max_tokens
         self._costs = inner.costs
         self.start = Place(inner.start, max_tokens)
-        least = self._costs.least(inner.start)
-        if least > max_tokens:
-            _refuse(least, max_tokens)
+        self._check(self._costs.least(inner.start))
 
     @property
     def costs(self) -> Costs:
@@ -82,10 +80,12 @@ class BudgetConstraint(Constraint):
         Raises LimitError when no output after it has so few tokens.
         """
         start = self.inner.start_after(prompt)
-        least = self._costs.least(start)
-        if least > self.max_tokens:
-            _refuse(least, self.max_tokens)
+        self._check(self._costs.least(start))
         return Place(start, self.max_tokens)
+
+    def _check(self, least: int) -> None:
+        if least > self.max_tokens or least >= NEVER:
+            _refuse(least, self.max_tokens)
 
     def least_tokens(self, place: Place) -> int:
         """In how many tokens the output can surely be finished."""

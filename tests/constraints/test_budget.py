@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stcon import LimitError, StconError, VocabularyError
+from stcon import LimitError, StconError, VocabularyError, constrain
 from stcon.bench.cases import cases
 from stcon.constraints.budget import BudgetConstraint, Place
 from stcon.constraints.constraint import Constraint, State
@@ -27,8 +28,9 @@ from tests.laws.test_pushdown_laws import FORMATS as NESTED
 from tests.laws.test_pushdown_laws import made as made_nested
 from tests.machines.test_compile import random_expr
 from tests.machines.test_pushdown import bodies
+from tests.test_api import BYTES
 from tests.trees import TREES
-from tests.worlds import constraint
+from tests.worlds import EOS, constraint, token
 
 SCHEMAS = {**{c.name: c.schema for c in cases() if c.is_extraction}, **TREES}
 
@@ -171,10 +173,10 @@ def test_random_formats_and_vocabularies(expr: r.Expr, texts: list[str]) -> None
     least = inner.costs.least(inner.start)
     limited = within(inner, least + 2)
     for place in laws.walk(limited, random.Random(0), 8):
-        for token in np.flatnonzero(inner.allowed(place.inner)):
-            to = inner.advance(place.inner, int(token))
+        for one in np.flatnonzero(inner.allowed(place.inner)):
+            to = inner.advance(place.inner, int(one))
             fits = to == inner.end or slow_least(inner, to) < place.left
-            assert limited.allowed(place)[token] == fits
+            assert limited.allowed(place)[one] == fits
 
 
 def slow_least(inner: DfaConstraint, state: int) -> int:
@@ -208,3 +210,59 @@ def test_random_pushdowns(s: r.Expr, t: r.Expr, texts: list[str], extra: int) ->
         return
     except LimitError as error:
         assert "ways" in str(error) or "too long" in str(error)
+
+
+def test_what_a_limit_says() -> None:
+    inner = small("record")
+    limited = within(inner, 5)
+    assert limited.matches(b'{"a":12,"b":x}')
+    assert not limited.matches(b'{"a":121212,"b":x}')  # too many tokens
+    assert not limited.matches(b'{"a":12,"b":}')
+    assert limited.explain(b'{"a":121212,"b":x}') == "The text is valid."
+    facts = limited.report()
+    assert facts["max_tokens"] == 5 and facts["least_tokens"] == 4
+    assert limited.fresh().allowed(limited.start).any()
+
+
+def test_what_a_limit_refuses(tmp_path: Path) -> None:
+    limited = small("record").within(9)
+    with pytest.raises(StconError, match="a limit on tokens already"):
+        limited.within(8)
+    with pytest.raises(StconError, match="is not saved"):
+        limited.save(tmp_path / "c")
+    with pytest.raises(TypeError, match="a whole number"):
+        small("record").within(9.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="on the host path only"):
+        constrain(BYTES, regex="a*", path="traced", max_tokens=3)
+    made = constrain(BYTES, regex="a*", max_tokens=3)
+    assert made.matches("aaa") and not made.matches("aaaa")
+
+
+def test_a_text_too_long_to_be_worked_out() -> None:
+    long = {"type": "string", "minLength": 1 << 24}
+    with pytest.raises(LimitError, match="too long to be worked out") as error:
+        constrain(BYTES, {"anyOf": [long]}, max_tokens=1 << 30)
+    assert error.value.what == "tokens"
+
+
+def test_minima_still_to_come_are_in_the_cost() -> None:
+    item = {"type": "string", "minLength": 40}
+    schema = {"type": "array", "items": item, "minItems": 3, "maxItems": 5}
+    inner = constrain(BYTES, {"$defs": {"t": schema}, "$ref": "#/$defs/t"}, depth=9)
+    assert inner.costs.least(inner.start) == 3 * 42 + 2 + 2
+    for text, left in (('["', 129), ('["' + "x" * 30, 99), ('["' + "x" * 50, 89)):
+        state = inner.read(inner.start, text.encode())
+        assert inner.costs.least(state) == left - 1
+        assert inner.costs.is_roomy(state, left + 12)  # an escape is dearer
+
+
+def test_the_end_needs_no_room() -> None:
+    inner = small("bounded")
+    limited = within(inner, 1)
+    done = limited.advance(limited.start, token("7"))
+    assert done == Place(inner.advance(inner.start, token("7")), 0)
+    assert np.flatnonzero(limited.allowed(done)).tolist() == [EOS]
+    end = limited.advance(done, EOS)
+    assert limited.advance(end, EOS) == end
+    assert np.flatnonzero(limited.allowed(end)).tolist() == [EOS]
+    assert limited.advance(done, token("7")) == limited.advance(end, 5) == DEAD
