@@ -15,7 +15,10 @@ from stcon.syntax.json_schema.constants import NotAmong
 from stcon.syntax.json_schema.formula import FALSE, Fact, Formula, any_of
 from stcon.syntax.rules import (
     EPSILON,
+    Chars,
+    Concat,
     Expr,
+    Repeat,
     chars,
     complement,
     concat,
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 
 ANY_CHAR = chars(ANY)
 ANY_TEXT = star(ANY_CHAR)
+
+_LARGE = 16
+"""Fewer rounds are as cheap written out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,14 +91,40 @@ def merge_strings(facts: list[Fact]) -> StringShape | None:
             least = max(least, fact.least)
             if fact.most is not None:
                 most = fact.most if most is None else min(most, fact.most)
+        elif isinstance(fact, Text) and fact.sign:
+            language, low, high = _apart_from_length(fact.language)
+            parts += [] if language is ANY_TEXT else [language]
+            least = max(least, low)
+            if high is not None:
+                most = high if most is None else min(most, high)
         elif isinstance(fact, Text):
-            sign = fact.sign
-            parts.append(fact.language if sign else complement(fact.language))
+            parts.append(complement(fact.language))
         elif isinstance(fact, NotAmong):
             parts.append(complement(union(*map(text_expr, fact.values))))
     if most is not None and least > most:
         return None
     return StringShape(intersect(*parts) if parts else None, least, most)
+
+
+def _apart_from_length(language: Expr) -> tuple[Expr, int, int | None]:
+    """``language`` as another one and the least and most number of characters, where
+    its length is all that a large repetition of one set of characters says.
+
+    ``[a-z][a-z0-9]{0,62}`` is ``[a-z][a-z0-9]*`` of 1 to 63 characters, and those are
+    counted; written out it is a state a character.
+    """
+    items = language.items if isinstance(language, Concat) else (language,)
+    loops = [item for item in items if not isinstance(item, Chars)]
+    if len(loops) != 1 or not isinstance(loops[0], Repeat):
+        return language, 0, None
+    loop = loops[0]
+    if not isinstance(loop.item, Chars) or max(loop.least, loop.most or 0) < _LARGE:
+        return language, 0, None
+    fixed = len(items) - 1
+    every = ANY_TEXT if loop.item.charset == ANY else star(loop.item)
+    parts = (every if item is loop else item for item in items)
+    most = None if loop.most is None else fixed + loop.most
+    return (every if not fixed else concat(*parts)), fixed + loop.least, most
 
 
 def text_expr(text: str) -> Expr:
