@@ -156,8 +156,9 @@ class PushdownConstraint(Constraint):
     @cached_property
     def costs(self) -> PushdownCosts:
         """See Constraint; made at the first limit on tokens."""
-        pending = self.transducer.pending
-        return PushdownCosts(self.machine, self.vocabulary, pending, self._reads)
+        return PushdownCosts(
+            self.machine, self.vocabulary, self.transducer, self._reads
+        )
 
     @property
     def nbytes(self) -> int:

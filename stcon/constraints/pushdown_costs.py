@@ -25,12 +25,12 @@ from stcon.machines.openings import ticked
 from stcon.machines.shortest import Shortest
 from stcon.tokens.fewest import NEVER, Text
 from stcon.tokens.finishes import Finish, Finishes, Way
-from stcon.tokens.hops import Pending
 
 if TYPE_CHECKING:
     from stcon.constraints.constraint import State
     from stcon.machines.frames import Window
     from stcon.machines.pushdown import Cell, Pushdown
+    from stcon.tokens.transducer import Transducer
     from stcon.tokens.vocabulary import Vocabulary
 
 _LONG = 4096
@@ -59,11 +59,11 @@ class PushdownCosts(Costs):
         self,
         machine: Pushdown,
         vocabulary: Vocabulary,
-        pending: Pending,
+        masks: Transducer,
         reads: Callable[[State], list[tuple[int, Cell]]],
     ) -> None:
-        """``pending``, ``reads``: the sets P of the transducer of the masks, and the
-        pairs (P, cell) that it meets while it reads the stacks from the top."""
+        """``masks``, ``reads``: the transducer of the masks, and the pairs (P, cell)
+        that it meets while it reads the stacks from the top."""
         shared = vocabulary.finishes(machine.standard) if machine.standard else None
         self._machine = machine
         self._reads = reads
@@ -73,7 +73,7 @@ class PushdownCosts(Costs):
         usable = sum(1 << byte for byte in single)
         measure = Measure(self._fewest.of, usable)
         self._texts = Shortest(machine.state, measure=measure)
-        self._finishes = Finishes(machine, vocabulary.trie, pending, shared)
+        self._finishes = Finishes(machine, masks, shared)
         self._end = _Tail((), [0])
         self._measures: dict[tuple[int, Window | None], int] = {}
         self._sums: dict[Cell, int] = {}

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from stcon.machines.openings import Stack
 from stcon.machines.pushdown import Pushdown
-from stcon.tokens.hops import Pending, TokensAt
 from stcon.tokens.transducer import Transducer
-from stcon.tokens.trie import Trie
 
 Ids = NDArray[np.int32]
 
@@ -44,19 +42,16 @@ class Finishes:
     def __init__(
         self,
         machine: Pushdown,
-        trie: Trie,
-        pending: Pending,
+        masks: Transducer,
         standard: Finishes | None = None,
     ) -> None:
-        """``pending``: how the transducer of the masks numbers its sets of nodes;
-        ``standard``: those of ``machine.standard``, for the same trie."""
+        """``masks``: the transducer of the masks of ``machine``; ``standard``: the
+        finishes of ``machine.standard``, for the same trie."""
         self._machine = machine
-        self._trie = trie
         self._standard = standard
-        shared = standard._transducer if standard else None
-        self._transducer: Transducer = Transducer(machine, trie, shared, True)
-        self._transducer.pending = pending
-        self._tokens: TokensAt = standard._tokens if standard else TokensAt(trie)
+        self._transducer = masks.with_whole_windows()
+        self._trie = masks.trie
+        self._tokens = masks.tokens
         self._found: dict[tuple[int, int], Finish] = {}
         self._lock = threading.Lock()
 

@@ -22,6 +22,7 @@ import math
 import threading
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,23 +52,28 @@ class Transducer:
         pushdown: Pushdown,
         trie: Trie,
         standard: Transducer | None = None,
-        whole_windows: bool = False,
     ) -> None:
-        """``standard``: that of ``pushdown.standard``, for the same trie.
-        ``whole_windows``: also what no token can tell apart is kept apart."""
+        """``standard``: that of ``pushdown.standard``, for the same trie."""
         self._machine = pushdown
         self.trie = trie
         self._standard = standard
-        furthest = math.inf if whole_windows else trie.levels
-        self._relatives = Relatives(pushdown, furthest)
+        self._relatives = Relatives(pushdown, trie.levels)
         self.pending: Pending = standard.pending if standard else Pending()
-        self._tokens: TokensAt = standard._tokens if standard else TokensAt(trie)
+        self.tokens: TokensAt = standard.tokens if standard else TokensAt(trie)
         self.inside: Inside | None = standard.inside if standard else None
         self._hops: dict[tuple[int, int], Hop] = {}
         self._lock = threading.Lock()
         self._first = memoryview(trie.first_child.data)
         self._count = memoryview(trie.child_count.data)
         self._byte = memoryview(trie.byte.data)
+
+    def with_whole_windows(self) -> Transducer:
+        """One for walks that tell apart also what no token can; it has the same
+        numbers for sets of nodes."""
+        twin = copy(self)
+        twin._relatives = Relatives(self._machine, math.inf)
+        twin._hops, twin._lock, twin.inside = {}, threading.Lock(), None
+        return twin
 
     @property
     def nbytes(self) -> int:
@@ -113,7 +119,7 @@ class Transducer:
 
     def put_inside(self, state_at: NDArray[np.int16], hop: Hop) -> None:
         """Nothing; notes a walk from the root, and its hop."""
-        row = np.zeros(self._tokens.size, np.bool_)
+        row = np.zeros(self.tokens.size, np.bool_)
         hop.paint(row, None)
         self.inside = Inside(state_at, row, hop, Ranks(self.trie))
 
@@ -131,7 +137,7 @@ class Transducer:
     def _walk(self, nodes: Nodes, state: int) -> Hop:
         ends = Ends(self._relatives, self._machine.state.node(state).counted)
         self._walk_into(ends, nodes, state)
-        return ends.hop(self.trie, self._tokens, self.pending, self.inside)
+        return ends.hop(self.trie, self.tokens, self.pending, self.inside)
 
     def _walk_into(self, ends: Ends, nodes: Nodes, state: int) -> None:
         relatives = self._relatives

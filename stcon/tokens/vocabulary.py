@@ -178,12 +178,11 @@ class Vocabulary:
         """The finishes of a machine that many formats share; one of each."""
         from stcon.tokens.finishes import Finishes
 
-        pending = self.transducer(machine).pending
+        masks = self.transducer(machine)
         with _lock:
             known = self._finishes.get(machine)
             if known is None:
-                known = Finishes(machine, self.trie, pending)
-                self._finishes[machine] = known
+                known = self._finishes[machine] = Finishes(machine, masks)
             return known
 
     @cached_property
