@@ -74,6 +74,7 @@ TREES: dict[str, dict[str, Any]] = {
     },
 }
 
+
 def nested(name: str, levels: int) -> Any:
     """A value of one of the trees, ``levels`` deep."""
     ends: dict[str, tuple[dict[str, Any], str]] = {
