@@ -71,9 +71,7 @@ class StconEngine(Engine):
         mask, _ = timed(lambda: self.first_mask(constraint), self.clock)
         return {"rules": rules, "machine": max(whole - rules, 0), "first mask": mask}
 
-    def walk(
-        self, grammar: Constraint, prompt: list[int], tokens: list[int]
-    ) -> Walk:
+    def walk(self, grammar: Constraint, prompt: list[int], tokens: list[int]) -> Walk:
         """Nanoseconds of each step: read the history, find the state, get the row.
 
         The histories are mlx arrays, computed beforehand, as mlx-lm hands them.
