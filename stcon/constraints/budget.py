@@ -125,7 +125,7 @@ class BudgetConstraint(Constraint):
         if len(written) > len(plan):
             return None
         follows = all(map(contains, plan, written))
-        return plan[len(written) :] if follows else None
+        return self.vocabulary.fewest.rest(plan, len(written)) if follows else None
 
     def _plan(self, place: Place) -> Text:
         return self._costs.plan(place.inner) if place.plan is None else place.plan

@@ -280,6 +280,7 @@ class PushdownCosts(Costs):
         """The text of a stack."""
         tail = self._tail(cell)
         if tail.counts[-1] == 0:
+            self._fewest.keep(tail.text, tail.counts)
             return tail.text
         found: list[bytes] = []
         at: Cell | None = cell

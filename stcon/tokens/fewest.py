@@ -6,9 +6,10 @@ the tokens longest.
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_left
+from collections import OrderedDict
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ NEVER = 1 << 30
 Text = tuple[bytes, ...]
 """The bytes that may stand at each place, ascending."""
 
+_KEPT = 256  # texts whose counts are kept
 _BEAM = 16  # beginnings of tokens that are followed where bytes are open
 
 
@@ -46,15 +48,33 @@ class Fewest:
         self._first = memoryview(trie.first_child.data)
         self._count = memoryview(trie.child_count.data)
         self._byte = memoryview(trie.byte.data)
-        self.counts = lru_cache(maxsize=4096)(self._counts)
+        self._known: OrderedDict[Text, list[int]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def of(self, text: bytes) -> int:
         """The fewest tokens of ``text``; NEVER or more where no tokens write it."""
         return self.counts(exactly(text))[0]
 
-    def _counts(self, text: Text) -> list[int]:
+    def counts(self, text: Text) -> list[int]:
         """The fewest tokens from each place of ``text`` to its end."""
-        return self.extended(text, (), [0])
+        known = self._known.get(text)
+        if known is None:
+            known = self.extended(text, (), [0])
+            self.keep(text, known)
+        return known
+
+    def keep(self, text: Text, counts: list[int]) -> None:
+        """Nothing; ``counts(text)`` is known from now on, or for a while."""
+        with self._lock:
+            self._known[text] = counts
+            if len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+
+    def rest(self, text: Text, size: int) -> Text:
+        """``text`` without its first ``size`` places; its counts are kept."""
+        rest = text[size:]
+        self.keep(rest, self.counts(text)[size:])
+        return rest
 
     def extended(self, head: Text, text: Text, counts: list[int]) -> list[int]:
         """The fewest tokens of ``head + text`` from each place to the end.
