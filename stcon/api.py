@@ -26,6 +26,10 @@ from stcon.tokens.vocabulary import Vocabulary
 # Written out, in bytes and sets of bytes; about four make a state.
 _LARGEST_DFA = 1500
 
+# On a GPU a pushdown would read each token on the host; a second of compiling is
+# less than that costs.
+_LARGEST_ON_DEVICE = 30_000
+
 # A stack is a linked list, which Python compares by recursion.
 _DEEPEST = 256
 
@@ -128,8 +132,10 @@ def _make(
 def _suits_dfa(rules: Rules, path: str | None) -> bool:
     """Whether a finite automaton is compiled soon and small, or is the only machine
     that runs on the device."""
-    is_small = Sizes(rules.rules).of(rules.rules[rules.start]) <= _LARGEST_DFA
-    return is_small or path == "traced" or on_gpu(path)
+    size = Sizes(rules.rules).of(rules.rules[rules.start])
+    if path == "traced" or size <= _LARGEST_DFA:
+        return True
+    return size <= _LARGEST_ON_DEVICE and on_gpu(path)
 
 
 def load(

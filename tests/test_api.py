@@ -92,3 +92,14 @@ def test_a_file_of_an_unknown_kind(tmp_path: Path) -> None:
 def test_open_and_recursive_schemas_are_pushdowns() -> None:
     assert constrain(BYTES, TREE).kind == "pushdown"
     assert constrain(BYTES, {"type": "integer"}).kind == "dfa"
+
+
+def test_on_a_gpu_large_formats_stay_finite_and_huge_ones_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def kind(most: int) -> str:
+        return constrain(BYTES, {"type": "string", "maxLength": most}).kind
+
+    assert [kind(most) for most in (5, 200, 2**31)] == ["dfa", "pushdown", "pushdown"]
+    monkeypatch.setattr("stcon.api.on_gpu", lambda path: path is None)
+    assert [kind(most) for most in (5, 200, 2**31)] == ["dfa", "dfa", "pushdown"]
