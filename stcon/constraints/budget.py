@@ -93,6 +93,12 @@ class BudgetConstraint(Constraint):
             return self.vocabulary.fewest.counts(place.plan)[0]
         return self._costs.least(place.inner)
 
+    def fits(self, place: Place) -> bool:
+        """Whether the output can surely be finished with what is left."""
+        if place.plan is None and self._costs.most(place.inner) <= place.left:
+            return True
+        return self.least_tokens(place) <= place.left
+
     def is_roomy(self, place: Place) -> bool:
         """Whether the mask is surely that of the constraint without a limit."""
         if place.left <= 0:
@@ -114,7 +120,7 @@ class BudgetConstraint(Constraint):
             planned = self.vocabulary.fewest.counts(rest)[0]
             rest = rest if planned < self._costs.least(after) else None
         found = Place(after, left, rest)
-        return found if self.least_tokens(found) <= left else DEAD
+        return found if self.fits(found) else DEAD
 
     def _rest(self, place: Place, written: bytes) -> Text | None:
         """What is left of the plan after its beginning ``written``; None for another

@@ -41,7 +41,7 @@ def fitted(constraint: Constraint, plan: Plan, before: State, after: State) -> P
         return plan
     place = before if plan.heals else after
     whole = Place(plan.state, place.left - len(plan.tokens))
-    if constraint.least_tokens(whole) <= whole.left:
+    if constraint.fits(whole):
         return replace(plan, state=whole, cover=_cover(constraint, plan, whole))
     fed = 0
     for token in plan.tokens:
