@@ -8,6 +8,7 @@ A prompt that has closed its thinking already begins with the format.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from stcon.constraints.constraint import Constraint, State
 from stcon.constraints.costs import Costs
 from stcon.machines.dfa import DEAD
+from stcon.tokens.fewest import Text, exactly
 
 _NEWLINE = 0x0A
 _MOST_NEWLINES = 2
@@ -37,14 +39,16 @@ class Mark(NamedTuple):
         return Mark(text.encode(), token, opens)
 
 
-class Free(NamedTuple):
+@dataclass(frozen=True, slots=True)  # a tuple would equal a Gap
+class Free:
     """A place before the format: ``matched`` bytes of the mark have just been
     written."""
 
     matched: int
 
 
-class Gap(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Gap:
     """A place after the mark, and ``newlines`` newlines."""
 
     newlines: int
@@ -163,7 +167,7 @@ class AfterConstraint(Constraint):
         if isinstance(state, Gap) and state.newlines >= _MOST_NEWLINES:
             return self.inner.row_key(self.inner.start)
         if isinstance(state, (Free, Gap)):
-            return type(state).__name__, state[0], self.mark
+            return state, self.mark
         return self.inner.row_key(state)
 
     def is_complete(self, state: State) -> bool:
@@ -250,6 +254,17 @@ class AfterCosts(Costs):
         if isinstance(state, Free):
             return constraint.mark.text[state.matched :] + text
         return text
+
+    def plan(self, state: State) -> Text:
+        """See Costs; that of the format, so that its rows are the same."""
+        if not isinstance(state, (Free, Gap)):
+            return self._inner.plan(state)
+        return exactly(self.text(state))
+
+    def most(self, state: State) -> int:
+        """See Costs."""
+        is_inside = not isinstance(state, (Free, Gap))
+        return self._inner.most(state) if is_inside else self.least(state)
 
     def is_roomy(self, state: State, left: int) -> bool:
         """See Costs."""

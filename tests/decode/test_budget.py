@@ -169,3 +169,20 @@ def test_a_limit_of_the_constraint_itself() -> None:
         tokens = written(limited, limit, 1, worst)
         assert len(tokens) <= 61 and is_valid("person", text_of(tokens))
     assert len(written(limited, 45, 1, worst)) <= 45
+
+
+@pytest.mark.parametrize("name", ["person", "solar"])
+def test_a_limit_while_a_model_thinks(name: str) -> None:
+    """What is thought counts, and leaves enough for the mark and the format."""
+    mark, ends = "</think>", [tiny.end_id()]
+    inner = constrain(tiny.tokenizer(), SCHEMAS[name], eos_token_ids=ends, after=mark)
+    least = inner.costs.least(inner.start)
+    for limit in (least, least + 1, least + 10, least + 25):
+        for sampler in (greedy, worst, uniform(limit)):
+            tokens = written(inner, limit, limit, sampler)
+            assert len(tokens) <= limit
+            kept = [token for token in tokens if token != tiny.end_id()]
+            text = inner.vocabulary.decode(kept).partition(mark.encode())[2]
+            assert is_valid(name, text.decode().lstrip("\n"))
+    with pytest.raises(LimitError, match=f"the least is {least}"):
+        written(inner, least - 1, 0, greedy)
