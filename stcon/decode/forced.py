@@ -13,9 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 from stcon.constraints.constraint import Constraint, State
 from stcon.machines.dfa import DEAD
 from stcon.tokens.split import Split, characters
+
+_MOST_NEXT = 400
+"""With more tokens that may come next, testing each takes more than a few ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,41 @@ class Planner:
         if not forced or text is None or not _is_whole(head):
             return Plan((), state)
         sure = self._split.sure(text, *self._following(text, whole, state, forced))
+        if len(text) - sure > 0 and len(text.encode()) == len(whole):
+            end = self._constraint.read(state, forced)
+            if self._is_settled(text[sure:], end):
+                sure = len(text)
         return self._committed(head, text, sure, state)
+
+    def _is_settled(self, block: str, end: State) -> bool:
+        """Whether the tokens of ``block`` stay, though it may go on in ``end``.
+
+        A sequence of tokens is what byte-pair encoding gives iff each neighbouring
+        pair is; so it is enough that every token which may come next leaves those
+        of the block as they are.  Some tokenizers look up whole blocks first: then
+        no token may begin with the block and go on.
+        """
+        constraint, split = self._constraint, self._split
+        if not split.cuts_for_good or block[-1].isspace() or not constraint.live(end):
+            return False
+        if constraint.vocabulary.has_longer(block.encode(), constraint.live(end)):
+            return False
+        nexts = np.flatnonzero(constraint.allowed(end)).tolist()
+        if len(nexts) > _MOST_NEXT:
+            return False
+        tokens = split.encode(block)
+        for token in nexts:
+            data = constraint.vocabulary.token_bytes(token)
+            if not data:  # the end of the text
+                continue
+            if not _is_whole(data):
+                return False
+            text = data.decode()
+            if split.encode(text) != [token]:
+                continue  # the tokenizer never writes it
+            if split.encode(block + text) != [*tokens, token]:
+                return False
+        return True
 
     def _following(
         self, text: str, whole: bytes, state: State, forced: bytes

@@ -8,7 +8,7 @@ to read, 0.15 s for the trie, then 0.1 ms while the tokenizer stays the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, MutableMapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from threading import Lock
@@ -184,6 +184,20 @@ class Vocabulary:
             if known is None:
                 known = self._finishes[machine] = Finishes(machine, masks)
             return known
+
+    def has_longer(self, data: bytes, following: Collection[int]) -> bool:
+        """Whether a token begins with ``data`` and one of the bytes ``following``."""
+        trie, node = self.trie, 0
+        for byte in data:
+            first = int(trie.first_child[node])
+            children = trie.byte[first : first + int(trie.child_count[node])]
+            place = int(np.searchsorted(children, byte))
+            if place == len(children) or children[place] != byte:
+                return False
+            node = first + place
+        first = int(trie.first_child[node])
+        below = trie.byte[first : first + int(trie.child_count[node])].tolist()
+        return not set(following).isdisjoint(below)
 
     @cached_property
     def byte_tokens(self) -> npt.NDArray[np.int32]:

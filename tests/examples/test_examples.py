@@ -92,6 +92,20 @@ def test_by_schema() -> None:
         assert len(item["item"]) <= 20 and 1 <= item["count"] <= 12
 
 
+def test_forced() -> None:
+    pieces, summary = run("forced.py")
+    text = re.sub(r"(?<=[]|[])\||\|(?=\[)|[][|]", "", pieces)
+    assert json.loads(text).keys() == {
+        "temperature_celsius",
+        "conditions",
+        "wind_direction",
+    }
+    found = re.fullmatch(
+        r"(\d+) tokens, (\d+) forced \(\d+%\), (\d+) model runs", summary
+    )
+    assert found and int(found[3]) < int(found[2]) < int(found[1])
+
+
 @pytest.fixture(autouse=True)
 def _no_leftovers() -> Iterator[None]:
     """No example leaves a file beside the scripts."""

@@ -62,7 +62,7 @@ _NOT_ZERO = concat(
     EXPONENT,
 )
 NUMBER = concat(optional(MINUS), _UNSIGNED)
-INTEGER = concat(optional(MINUS), WHOLE)
+INTEGER = union(literal("0"), concat(optional(MINUS), NONZERO, star(DIGIT)))
 _PLAIN = concat(optional(MINUS), WHOLE, FRACTION)
 _NOT_INTEGER = concat(optional(MINUS), WHOLE, _POSITIVE_FRACTION)
 
@@ -141,13 +141,14 @@ def _digits(value: Decimal) -> tuple[str, str]:
 
 
 def integers(low: int | None, high: int | None) -> Expr:
-    """The integers from ``low`` to ``high`` (None: no bound); -0 is 0."""
+    """The integers from ``low`` to ``high`` (None: no bound); zero has no sign, so
+    that a field that cannot be negative surely begins with a digit."""
     positive: Expr = EMPTY
     if high is None or high >= 0:
         positive = _naturals(max(low or 0, 0), high)
     negative: Expr = EMPTY
-    if low is None or low <= 0:
-        least = 0 if high is None else max(0, -high)
+    if low is None or low < 0:
+        least = 1 if high is None else max(1, -high)
         negative = _naturals(least, None if low is None else -low)
     return union(positive, concat(MINUS, negative))
 

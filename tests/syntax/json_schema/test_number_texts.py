@@ -34,7 +34,7 @@ def test_integers(low: int | None, high: int | None) -> None:
     for number in INTEGERS:
         want = (low is None or number >= low) and (high is None or number <= high)
         assert matches(b"%d" % number) == want, number
-    assert matches(b"-0") == matches(b"0")
+    assert not matches(b"-0")
     for text in (b"00", b"01", b"-01", b"+1", b"1.0", b"1e1", b"-", b"", b"1."):
         assert not matches(text), text
 
