@@ -77,6 +77,8 @@ def constrain(
     and TypeError when not exactly one format is given.
     """
     _refuse_other_than_one(schema=schema, regex=regex, choices=choices)
+    if schema is None:
+        _refuse_json_options(whitespace, escapes, key_order, allow_unenforced)
     _check_depth(depth)
     check_path(path, has_limit=max_tokens is not None)
     vocabulary, meter = Vocabulary.of(tokenizer, eos_token_ids), Meter(limits)
@@ -87,17 +89,48 @@ def constrain(
         key_order=key_order,
         max_sets=max_sets,
         work=meter.work,
-        allow_unenforced=frozenset(allow_unenforced),
+        allow_unenforced=_names(allow_unenforced),
     )
     made = _make(rules, vocabulary, meter, depth, path, notes) or _refuse_empty(regex)
-    if after:
-        made = AfterConstraint(made, Mark.of(*find_mark(tokenizer, after)))
+    made = _behind(made, tokenizer, after)
     return made if max_tokens is None else made.within(max_tokens)
+
+
+def _behind(made: Constraint, tokenizer: Any, after: str | bool) -> Constraint:
+    """``made``, or where ``after`` says so the same after a mark."""
+    if not isinstance(after, (str, bool)) or after == "":
+        raise TypeError(f"after is a text that is not empty, or True, not {after!r}")
+    if not after:
+        return made
+    return AfterConstraint(made, Mark.of(*find_mark(tokenizer, after)))
 
 
 def _check_depth(depth: int) -> None:
     if not isinstance(depth, int) or not 1 <= depth <= _DEEPEST:
         raise ValueError(f"depth is a number from 1 to {_DEEPEST}, not {depth!r}")
+
+
+def _refuse_json_options(
+    whitespace: str, escapes: str, key_order: str, allowed: Collection[str]
+) -> None:
+    """Nothing; raises TypeError for options that a pattern or choices have not."""
+    for name, is_given in {
+        "whitespace": whitespace != "compact",
+        "escapes": escapes != "usual",
+        "key_order": key_order != "declared",
+        "allow_unenforced": allowed != (),
+    }.items():
+        if is_given:
+            raise TypeError(f"{name}= is about JSON: give it with a schema")
+
+
+def _names(allowed: Collection[str]) -> frozenset[str]:
+    if isinstance(allowed, (str, bytes)) or not isinstance(allowed, Collection):
+        raise TypeError(
+            "allow_unenforced is a set of names, {'uniqueItems'} say, "
+            f"not {allowed!r:.60}"
+        )
+    return frozenset(allowed)
 
 
 def _refuse_other_than_one(**formats: Any) -> None:
@@ -143,9 +176,11 @@ def load(
     tokenizer: Any,
     *,
     eos_token_ids: Sequence[int] | None = None,
+    after: str | bool = False,
     path: str | None = None,
 ) -> Constraint:
-    """The constraint that ``Constraint.save`` wrote to ``file``.
+    """The constraint that ``Constraint.save`` wrote to ``file``; ``after`` as for
+    ``constrain``.
 
     Raises ConstraintFileError when the file is damaged or made for another
     tokenizer, OSError when it cannot be read.
@@ -154,14 +189,16 @@ def load(
     saved = read(Path(file), vocabulary.fingerprint)
     arrays = saved.arrays
     if saved.kind == PushdownConstraint.kind:
-        return _unpacked(arrays, saved.notes, vocabulary, path)
+        made = _unpacked(arrays, saved.notes, vocabulary, path)
+        return _behind(made, tokenizer, after)
     if saved.kind != DfaConstraint.kind:
         raise ConstraintFileError(f"{file} holds an unknown kind, {saved.kind!r}")
     start = 1 if len(arrays["next"]) > 1 else 0
     dfa = Dfa(arrays["next"], arrays["byte_class"], arrays["accepts"], start)
-    return DfaConstraint(
+    whole = DfaConstraint(
         dfa, vocabulary, arrays["table"], arrays["class_of"], bind(path), saved.notes
     )
+    return _behind(whole, tokenizer, after)
 
 
 def _unpacked(

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 import stcon
-from stcon import ConstraintFileError, Limits, Vocabulary, constrain, load
+from stcon import (
+    ConstraintFileError,
+    Limits,
+    StconError,
+    Vocabulary,
+    constrain,
+    load,
+)
 from stcon.constraints.storage import write
 
 BYTES = Vocabulary.from_bytes([None, *(bytes([b]) for b in range(256))], [0])
@@ -103,3 +110,39 @@ def test_on_a_gpu_large_formats_stay_finite_and_huge_ones_do_not(
     assert [kind(most) for most in (5, 200, 2**31)] == ["dfa", "pushdown", "pushdown"]
     monkeypatch.setattr("stcon.api.on_gpu", lambda path: path is None)
     assert [kind(most) for most in (5, 200, 2**31)] == ["dfa", "dfa", "pushdown"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"regex": "a", "whitespace": "free"}, "whitespace= is about JSON"),
+        ({"choices": ["a"], "escapes": "any"}, "escapes= is about JSON"),
+        ({"regex": "a", "key_order": "any"}, "key_order= is about JSON"),
+        ({"regex": "a", "allow_unenforced": {"not"}}, "allow_unenforced= is about"),
+        ({"schema": {}, "allow_unenforced": "not"}, "a set of names"),
+        ({"schema": {}, "allow_unenforced": True}, "a set of names"),
+        ({"schema": {}, "after": 5}, "after is a text"),
+        ({"schema": {}, "after": ""}, "after is a text"),
+    ],
+)
+def test_options_that_would_do_nothing(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        constrain(BYTES, **options)
+
+
+def test_a_mark_is_not_saved_but_loaded(tmp_path: Path) -> None:
+    file = tmp_path / "c"
+    plain = constrain(BYTES, {"enum": [1]})
+    with pytest.raises(StconError, match="not saved"):
+        constrain(BYTES, {"enum": [1]}, after="</t>").save(file)
+    plain.save(file)
+    behind = load(file, BYTES, after="</t>")
+    assert behind.matches("x</t>\n1") and not behind.matches("1")
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        plain.save(tmp_path / "none" / "c")
+
+
+def test_a_limit_in_words() -> None:
+    limited = constrain(BYTES, {"type": "string"}, max_tokens=5)
+    assert limited.explain('"aaaaaaaa"').endswith("and the limit is 5.")
+    assert limited.explain('"a"') == "The text is valid."

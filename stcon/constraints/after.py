@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from stcon.constraints.constraint import Constraint, State
 from stcon.constraints.costs import Costs
+from stcon.errors import StconError
 from stcon.machines.dfa import DEAD
 from stcon.tokens.fewest import Text, exactly
 
@@ -219,8 +220,11 @@ class AfterConstraint(Constraint):
         return {**self.inner.report(), "after": self.mark.text.decode()}
 
     def save(self, path: str | Path) -> None:
-        """Nothing; writes the format; give the mark to ``stcon.load`` again."""
-        self.inner.save(path)
+        """Nothing; raises StconError: the mark is not part of a saved format."""
+        raise StconError(
+            "a constraint that begins after a mark is not saved",
+            hint="save the one made without after=, and give after= to stcon.load",
+        )
 
 
 class AfterCosts(Costs):

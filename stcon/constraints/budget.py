@@ -202,8 +202,15 @@ class BudgetConstraint(Constraint):
         return self.vocabulary.fewest.of(raw) <= self.max_tokens
 
     def explain(self, text: str | bytes) -> str:
-        """Where and why the format refuses ``text``; the limit is not looked at."""
-        return self.inner.explain(text)
+        """Where and why ``text`` is refused; that it is too long for the limit; or
+        that it is valid."""
+        if not self.inner.matches(text) or self.matches(text):
+            return self.inner.explain(text)
+        raw = text.encode() if isinstance(text, str) else text
+        return (
+            f"The text is valid, but it takes {self.vocabulary.fewest.of(raw)} tokens "
+            f"at least, and the limit is {self.max_tokens}."
+        )
 
     @property
     def nbytes(self) -> int:

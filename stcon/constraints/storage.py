@@ -49,6 +49,8 @@ def write(
     head = {"stcon": FORMAT, "kind": kind, "vocabulary": fingerprint, "notes": notes}
     whole = json.dumps(head).encode() + b"\n" + body
     seal = f"stcon {hashlib.sha256(whole).hexdigest()}\n".encode()
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}")
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stcon.decode.runs import WIDTH
-from stcon.errors import HistoryError
+from stcon.errors import HistoryError, StconError
+
+if TYPE_CHECKING:
+    from stcon.tokens.vocabulary import Vocabulary
+
+_LEAST, _MOST, _PADDING = 0.9, 2, 4096
 
 
-def check_logits(logits: Any) -> int:
-    """The width of ``logits``, floats of shape [width] or [1, width].
+def check_logits(logits: Any, vocabulary: Vocabulary) -> int:
+    """The width of ``logits``, floats of shape [width] or [1, width], of a model that
+    may belong to ``vocabulary``.
 
     Raises TypeError for anything else: -inf has no integer form, and several
     rows need several histories.
@@ -24,7 +30,24 @@ def check_logits(logits: Any) -> int:
         raise TypeError(
             f"logits have the shape [1, width] or [width], not {logits.shape}"
         )
+    check_width(logits.shape[-1], vocabulary)
     return int(logits.shape[-1])
+
+
+def check_width(width: int, vocabulary: Vocabulary) -> None:
+    """Nothing; raises StconError when a model cannot be the one whose tokenizer the
+    constraint was made for.
+
+    Models pad their logits, and some tokenizers have a few tokens that their model
+    has not; more than that is another model.
+    """
+    size = vocabulary.size
+    if not _LEAST * size <= width <= _MOST * size + _PADDING:
+        raise StconError(
+            f"the model has {width:,} logits and the constraint's vocabulary {size:,} "
+            "tokens: they do not belong together",
+            hint="make the constraint with the tokenizer of this model",
+        )
 
 
 def _describe(value: Any) -> str:

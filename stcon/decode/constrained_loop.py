@@ -16,6 +16,7 @@ from typing import Any
 
 from stcon.constraints.budget import BudgetConstraint, Place
 from stcon.constraints.constraint import Constraint, State
+from stcon.decode.arguments import check_width
 from stcon.decode.budgets import fitted, limited
 from stcon.decode.forced import Plan, Planner
 from stcon.decode.masks import Masks
@@ -126,6 +127,7 @@ class ConstrainedLoop:
         """The end, if that is all there is; else a sampled token."""
         import mlx.core as mx
 
+        check_width(logits.shape[-1], self._constraint.vocabulary)
         for processor in self._others:
             logits = processor(self._history, logits)
         row = self._masks.row(state, logits.shape[-1], cover)

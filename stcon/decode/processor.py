@@ -69,6 +69,7 @@ class HostProcessor:
     """Masks logits after reading the history on the host."""
 
     def __init__(self, constraint: Constraint, rows: Rows | None = None) -> None:
+        self._vocabulary = constraint.vocabulary
         self._masks = Masks(constraint, rows)
         self._runs = Runs(constraint)
         self._lock = threading.Lock()
@@ -77,7 +78,7 @@ class HostProcessor:
         """``logits`` with -inf where the constraint does not allow a token."""
         import mlx.core as mx
 
-        row = self.row(tokens, check_logits(logits))
+        row = self.row(tokens, check_logits(logits, self._vocabulary))
         if logits.ndim == 1:
             row = row[0]
         return mx.where(row, logits, mx.array(-np.inf, logits.dtype))

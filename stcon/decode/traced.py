@@ -68,7 +68,7 @@ class TracedProcessor:
             tokens = mx.array(np.frombuffer(read_history(tokens), np.uint32))
         elif tokens.ndim != 1 or not tokens.size or not _is_integer(tokens):
             read_history(tokens)  # raises
-        tables = self._on_device(check_logits(logits))
+        tables = self._on_device(check_logits(logits, self._constraint.vocabulary))
         with self._lock:
             self._raise_flagged()
             seen, wrong = self._look_up(tokens, *tables)

@@ -218,7 +218,9 @@ def test_what_a_limit_says() -> None:
     assert limited.matches(b'{"a":12,"b":x}')
     assert not limited.matches(b'{"a":121212,"b":x}')  # too many tokens
     assert not limited.matches(b'{"a":12,"b":}')
-    assert limited.explain(b'{"a":121212,"b":x}') == "The text is valid."
+    assert limited.explain(b'{"a":121212,"b":x}') == (
+        "The text is valid, but it takes 7 tokens at least, and the limit is 5."
+    )
     facts = limited.report()
     assert facts["max_tokens"] == 5 and facts["least_tokens"] == 4
     assert limited.fresh().allowed(limited.start).any()

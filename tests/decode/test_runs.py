@@ -11,7 +11,7 @@ import pytest
 
 from stcon.constraints.constraint import Constraint, LogitsProcessor
 from stcon.decode.processor import make_processor
-from stcon.errors import HistoryError
+from stcon.errors import HistoryError, StconError
 from stcon.machines.dfa import DEAD
 from stcon.syntax import rules as r
 from tests.worlds import EOS, SPECIAL, constraint, digits, record, token
@@ -193,7 +193,7 @@ def test_traced_flags_a_wrong_token_and_ends_the_run(machine: Constraint) -> Non
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.bfloat16])
-@pytest.mark.parametrize("shape", [(1, 130), (130,), (1, 512), (512,), (1, 64)])
+@pytest.mark.parametrize("shape", [(1, 130), (130,), (1, 512), (512,), (1, 120)])
 def test_shapes_and_dtypes(path: str, dtype: mx.Dtype, shape: tuple[int, ...]) -> None:
     machine = constraint(record())
     logits = mx.random.normal(shape).astype(dtype)
@@ -291,3 +291,9 @@ def test_what_was_forgotten_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for i in range(60):
         open_after(processor, [i, *PROMPT])
     assert len(processor._runs._forgotten) == 5  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("width", [20, 100, 100_000])
+def test_logits_of_another_model(machine: Constraint, path: str, width: int) -> None:
+    with pytest.raises(StconError, match="do not belong together"):
+        make_processor(machine, path)(mx.array([1, 2]), mx.zeros((1, width)))

@@ -32,7 +32,8 @@ WAYS: Mapping[str, str] = {
     "unevaluatedItems": _VALUE,
     "properties": "keys in the order of key_order, each at most once",
     "patternProperties": "an automaton over the decoded keys",
-    "additionalProperties": "keys that are none of the declared ones, after them",
+    "additionalProperties": "keys that are none of the declared ones: after them, "
+    "or never",
     "propertyNames": "an automaton over the decoded keys",
     "required": "keys that cannot be left out",
     **dict.fromkeys(("minProperties", "maxProperties"), _SET),
