@@ -25,10 +25,11 @@ from stcon.errors import LimitError
 from stcon.syntax.json_schema.alternatives import Expander
 from stcon.syntax.json_schema.document import Document
 from stcon.syntax.json_schema.goals import goal
-from stcon.syntax.json_schema.keywords import build
+from stcon.syntax.json_schema.keywords import build, is_known
 from stcon.syntax.json_schema.keywords.ways import WAYS
 from stcon.syntax.json_schema.layout import layout
 from stcon.syntax.json_schema.load import load
+from stcon.syntax.json_schema.near_misses import warn_caller
 from stcon.syntax.json_schema.options import MAX_SETS, Options, unmetered
 from stcon.syntax.json_schema.plan import Plan
 from stcon.syntax.json_schema.standard import standard_rules
@@ -83,6 +84,7 @@ def compile_schema(
     options = Options.of(key_order, max_sets, work)
     spaces = layout(whitespace, max_blanks, indent)
     document = Document.of(load(_plain(schema)), build, frozenset(allow_unenforced))
+    _warn_of_anything(document.root)
     root = goal([document.literal((), document.root)])
     try:
         plan = Plan(root, Expander(document, options))
@@ -108,6 +110,17 @@ def _too_deep() -> LimitError:
         limit=limit,
         hint="write them less deep",
     )
+
+
+def _warn_of_anything(root: dict[str, Any] | bool) -> None:
+    """Warns of a schema in which nothing is a keyword, so that anything is valid:
+    ``{"name": "string"}``, or a schema inside another envelope."""
+    if isinstance(root, dict) and root and not any(map(is_known, root)):
+        names = ", ".join(map(repr, list(root)[:4]))
+        warn_caller(
+            f"no keyword of JSON Schema is in this schema ({names}), so any value is "
+            "valid; is the schema inside it?"
+        )
 
 
 def _plain(schema: object) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from typing import Any
 
 import pytest
 
@@ -56,3 +57,22 @@ def test_the_line_is_the_callers() -> None:
     lines, start = inspect.getsourcelines(_warned)
     assert have.filename == __file__
     assert "compile_schema(" in lines[have.lineno - start]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"name": "string", "age": "integer"},
+        {"name": "person", "strict": True, "schema": {"type": "object"}},
+    ],
+)
+def test_a_schema_without_any_keyword(schema: dict[str, Any]) -> None:
+    with pytest.warns(UserWarning, match="no keyword of JSON Schema"):
+        compile_schema(schema)
+
+
+@pytest.mark.parametrize("schema", [{}, {"title": "x"}, {"x-a": 1}, {"$id": "urn:a"}])
+def test_schemas_that_mean_anything(schema: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compile_schema(schema)

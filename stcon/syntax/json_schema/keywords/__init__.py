@@ -119,6 +119,17 @@ def build(schema: Schema, document: Document) -> Parts:
     return {kind: tuple(found) for kind, found in parts.items()}
 
 
+def is_known(name: str) -> bool:
+    """Whether JSON Schema gives a name of a schema a meaning, or it says that it is
+    an extension."""
+    return (
+        name in _TABLE
+        or name in ANNOTATIONS
+        or name in CONTAINERS
+        or name.startswith(("x-", "$"))
+    )
+
+
 def _order(keyword: str) -> int:
     """enum and const first: they leave a list of values to test."""
     return 0 if keyword in ("enum", "const") else 1
