@@ -254,3 +254,18 @@ def test_a_large_trie_is_kept_and_read_back(
     files[0].write_bytes(files[0].read_bytes()[:-3])
     again = Vocabulary.from_bytes(texts, [0]).trie
     assert np.array_equal(again.parent, built.parent)
+
+
+def test_tokens_that_begin_with_others() -> None:
+    tokens = [None, b"a", b"ab", b"abc", b"b", b"abd", b"xyz"]
+    vocabulary = Vocabulary.from_bytes(tokens, [0])
+    for data in (b"", b"a", b"ab", b"abc", b"x", b"xy", b"q", b"abq"):
+        for following in (set(range(256)), {ord("c")}, {ord("z"), ord("b")}, set()):
+            want = any(
+                text is not None
+                and text.startswith(data)
+                and len(text) > len(data)
+                and text[len(data)] in following
+                for text in tokens
+            )
+            assert vocabulary.has_longer(data, following) is want, (data, following)
