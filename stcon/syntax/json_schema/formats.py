@@ -158,6 +158,9 @@ _WIDEST = {
 }
 
 
+NAMES = (*_PATTERNS, *KNOWN)
+
+
 def is_format(name: str) -> bool:
     """Whether the format ``name`` is enforced."""
     return name in _PATTERNS

@@ -1,7 +1,7 @@
-"""Warnings of unknown keywords that look like slips of known ones.
+"""Warnings of unknown keywords and formats that look like slips of known ones.
 
-JSON Schema ignores what it does not know, so a mistyped keyword would be lost
-in silence.  A name is near a keyword when, in lower case and without ``_`` and
+JSON Schema ignores what it does not know, so a mistyped name would be lost in
+silence.  A name is near a known one when, in lower case and without ``_`` and
 ``-``, it is one letter off, or shares four fifths of its letters in order.
 """
 
@@ -16,12 +16,12 @@ _LENGTHS = range(4, 25)
 _ALIKE = 0.8
 
 
-def near_miss(keyword: str, known: Iterable[str]) -> str | None:
-    """The one of ``known`` that ``keyword`` is a slip of, if there is one."""
-    if len(keyword) not in _LENGTHS:
+def near_miss(name: str, known: Iterable[str]) -> str | None:
+    """The one of ``known`` that ``name`` is a slip of, if there is one."""
+    if len(name) not in _LENGTHS:
         return None
-    folded = _folded(keyword)
-    words = {_folded(name): name for name in known}
+    folded = _folded(name)
+    words = {_folded(word): word for word in known}
     slips = (word for word in words if _one_slip(folded, word))
     found = [word for word in (folded,) if word in words] or list(slips)
     found += get_close_matches(folded, words, 1, _ALIKE)

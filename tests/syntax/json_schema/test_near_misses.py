@@ -1,4 +1,4 @@
-"""Warnings of mistyped keywords: which, and at whose line."""
+"""Warnings of mistyped keywords and formats: which, and at whose line."""
 
 from __future__ import annotations
 
@@ -44,6 +44,32 @@ def test_slips(keyword: str, want: str) -> None:
 )
 def test_no_slips(keyword: str) -> None:
     assert _warned(keyword) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "want"),
+    [
+        ("datetime", "date-time"),
+        ("DateTime", "date-time"),
+        ("DATE", "date"),
+        ("IPv4", "ipv4"),
+        ("e-mail", "email"),
+        ("uri_reference", "uri-reference"),
+        ("regexp", "regex"),
+    ],
+)
+def test_slips_of_formats(name: str, want: str) -> None:
+    (have,) = _warned("format", name)
+    assert str(have.message) == (
+        f"#/format: unknown format {name!r} is ignored; did you mean {want!r}?"
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["int32", "double", "byte", "binary", "password", "slug", "path", "date"]
+)
+def test_no_slips_of_formats(name: str) -> None:
+    assert _warned("format", name) == []
 
 
 def test_nullable() -> None:

@@ -49,7 +49,7 @@ def test_any_value(whitespace: str, escapes: str) -> None:
 
 
 def test_it_is_one_object_and_one_machine() -> None:
-    one, two = (compile_schema(schema).rules.standard for schema in ({}, {"a": 1}))
+    one, two = (compile_schema(schema).rules.standard for schema in ({}, {"x-a": 1}))
     assert one is two is not None
     assert standard_pushdown(one) is standard_pushdown(one)
     other = compile_schema({}, escapes="any").rules.standard

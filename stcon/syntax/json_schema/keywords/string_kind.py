@@ -7,9 +7,16 @@ from typing import Any
 
 from stcon.errors import RegexError
 from stcon.syntax.json_schema.document import Place
-from stcon.syntax.json_schema.formats import KNOWN, is_format, language_of, widest_of
+from stcon.syntax.json_schema.formats import (
+    KNOWN,
+    NAMES,
+    is_format,
+    language_of,
+    widest_of,
+)
 from stcon.syntax.json_schema.formula import TRUE, Formula
 from stcon.syntax.json_schema.keywords.counts import count
+from stcon.syntax.json_schema.near_misses import near_miss, warn_caller
 from stcon.syntax.json_schema.strings import Length, Text
 from stcon.syntax.regex import parse_regex
 from stcon.syntax.rules import Expr
@@ -45,13 +52,20 @@ def pattern(value: Any, at: Place) -> Formula:
 
 
 def format_(value: Any, at: Place) -> Formula:
-    """The string is written in a format; names nobody defined are annotations."""
+    """The string is written in a format; names nobody defined are annotations, and
+    warn where they look mistyped."""
     at.check(isinstance(value, str), "a name", value)
     if is_format(value):
         return Formatted(at, language_of(value), opposite=widest_of(value))
     if value in KNOWN:
         return at.refused(KNOWN[value], f"format:{value}")
     at.document.report.passed_over(at.path)
+    meant = near_miss(value, NAMES)
+    if meant is not None:
+        warn_caller(
+            f"{at.pointer}: unknown format {value!r} is ignored; "
+            f"did you mean {meant!r}?"
+        )
     return TRUE
 
 
