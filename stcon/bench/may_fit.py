@@ -40,6 +40,9 @@ def may_fit(root: Any, schema: Any, value: Any, depth: int = 0) -> bool:
 
 
 class _Look:
+    """One value beside one schema; a method for each keyword says whether the value
+    may meet it, true where the keyword itself is not well formed."""
+
     def __init__(self, root: Any, schema: dict[str, Any], value: Any, depth: int):
         self.root, self.schema, self.value, self.depth = root, schema, value, depth
 

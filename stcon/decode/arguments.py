@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stcon.decode.runs import WIDTH
+from stcon.decode.forgotten import WIDTH
 from stcon.errors import HistoryError, StconError
 
 if TYPE_CHECKING:

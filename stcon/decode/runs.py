@@ -25,20 +25,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import NoReturn
 
 import numpy as np
 
 from stcon.constraints.constraint import Constraint, State
+from stcon.decode.forgotten import WIDTH, Forgotten
 from stcon.errors import HistoryError, LimitError
 from stcon.machines.dfa import DEAD
 
-WIDTH = 4
-"""Bytes of one token in a history, an unsigned little-endian number."""
-
 _MAX_BYTES = WIDTH << 22
-_MAX_FORGOTTEN = 1 << 15
 
 
 @dataclass(slots=True)
@@ -110,7 +106,7 @@ class Runs:
     def __init__(self, constraint: Constraint) -> None:
         self._constraint = constraint
         self._runs: list[Run] = []
-        self._forgotten: dict[bytes, None] = {}
+        self._forgotten = Forgotten()
 
     def state(self, history: bytes) -> State:
         """The state after ``history`` (at least one token).
@@ -122,8 +118,7 @@ class Runs:
                 state = self._follow(run, history)
                 if state is not None:
                     return state
-        if self._forgotten and _digest(history[:-WIDTH]) in self._forgotten:
-            self._refuse_forgotten(len(history) // WIDTH)
+        self._forgotten.refuse(history, _MAX_BYTES // WIDTH)
         start = self._start(history)
         place = Place(start, asked=1, waiting=1)
         self._add(Run(history, len(history) // WIDTH, [place]))
@@ -228,18 +223,8 @@ class Runs:
         self._runs.insert(0, run)
         fitting = sum(held <= _MAX_BYTES for held in self._held())
         for old in self._runs[max(fitting, 1) :]:
-            self._forgotten[_digest(old.tokens)] = None
+            self._forgotten.add(old.tokens)
         del self._runs[max(fitting, 1) :]
-        while len(self._forgotten) > _MAX_FORGOTTEN:
-            del self._forgotten[next(iter(self._forgotten))]
-
-    def _refuse_forgotten(self, length: int) -> NoReturn:
-        raise HistoryError(
-            f"a history of {length:,} tokens goes on that had to be forgotten: the "
-            f"rows of this object hold more than {_MAX_BYTES // WIDTH:,} tokens",
-            position=length - 1,
-            hint="give each group of rows a constraint.fresh() of its own",
-        )
 
     def _held(self) -> Iterator[int]:
         """Bytes of the first run, of the first two, ..."""
@@ -247,7 +232,3 @@ class Runs:
         for run in self._runs:
             held += run.nbytes
             yield held
-
-
-def _digest(history: bytes) -> bytes:
-    return blake2b(history, digest_size=16).digest()

@@ -5,7 +5,9 @@ are known on the host, contents are not: so the comparison of contents, the step
 ``table[state, class_of[token]]`` and the mask are all put into the graph, with
 plain mlx ops.  A history that matches no remembered one is a new prompt, also
 decided in the graph.  The last 256 histories are remembered, and more while
-they are short, so that rows of a batch may share one object.
+they are short, so that rows of a batch may share one object.  Of those forgotten
+before they went on a hash is kept, so that one that goes on is an error and not a
+new prompt; both are read when they have long been computed.
 
 A token that contradicts the format cannot raise at once without a stall: it is
 flagged in the graph, only end-of-text ids are left open, and the flag is read
@@ -23,6 +25,7 @@ import numpy as np
 
 from stcon.constraints.dfa import DfaConstraint
 from stcon.decode.arguments import check_logits, read_history
+from stcon.decode.forgotten import WIDTH, Forgotten
 from stcon.errors import HistoryError
 from stcon.machines.dfa import DEAD
 
@@ -43,6 +46,11 @@ class _Seen:
     is_new: Any
 
 
+def _goes_on(history: bytes, longer: bytes) -> bool:
+    """Whether ``longer`` is ``history`` and one token more."""
+    return longer[:-WIDTH] == history
+
+
 def _is_integer(tokens: Any) -> bool:
     import mlx.core as mx
 
@@ -56,6 +64,7 @@ class TracedProcessor:
         self._constraint = constraint
         self._seen: deque[_Seen] = deque()
         self._tokens_held = 0
+        self._forgotten = Forgotten()
         self._flags: deque[tuple[Any, int]] = deque()
         self._tables: dict[int, tuple[Any, Any, Any]] = {}
         self._lock = threading.Lock()
@@ -71,6 +80,7 @@ class TracedProcessor:
         tables = self._on_device(check_logits(logits, self._constraint.vocabulary))
         with self._lock:
             self._raise_flagged()
+            self._refuse_forgotten(tokens)
             seen, wrong = self._look_up(tokens, *tables)
         table, class_of, _ = tables
         row = mx.take(mx.take(table, seen.state, axis=0) != DEAD, class_of)
@@ -133,7 +143,23 @@ class TracedProcessor:
         self._seen.append(seen)
         self._tokens_held += seen.length
         while len(self._seen) > _REMEMBERED and self._tokens_held > _REMEMBERED_TOKENS:
-            self._tokens_held -= self._seen.popleft().length
+            old = self._seen.popleft()
+            self._tokens_held -= old.length
+            history = read_history(old.tokens)
+            nexts = self._of_length(old.length + 1)
+            if not any(_goes_on(history, read_history(n.tokens)) for n in nexts):
+                self._forgotten.add(history)
+
+    def _refuse_forgotten(self, tokens: Any) -> None:
+        """Nothing; raises HistoryError when ``tokens`` goes on with a history that
+        had to be forgotten.  Reads ``tokens`` only where the length is one of those."""
+        length = int(tokens.shape[0]) - 1
+        if not self._forgotten.has_length(length):
+            return
+        history = read_history(tokens)
+        known = self._of_length(length)
+        if not any(_goes_on(read_history(old.tokens), history) for old in known):
+            self._forgotten.refuse(history, _REMEMBERED_TOKENS)
 
     def _of_length(self, length: int) -> list[_Seen]:
         """Remembered histories of ``length`` tokens, the latest last."""

@@ -269,28 +269,49 @@ def test_old_runs_go_when_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> Non
     assert open_after(processor, [49, *PROMPT, OUTPUT[0]]) == want(machine, OUTPUT[:1])
 
 
-def test_a_forgotten_row_that_goes_on_is_an_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both processors remember 100 tokens."""
     monkeypatch.setattr("stcon.decode.runs._MAX_BYTES", 400)
+    monkeypatch.setattr("stcon.decode.traced._REMEMBERED", 3)
+    monkeypatch.setattr("stcon.decode.traced._REMEMBERED_TOKENS", 100)
+
+
+@pytest.mark.usefixtures("forgetful")
+def test_a_forgotten_row_that_goes_on_is_an_error(path: str) -> None:
     machine = constraint(record())
-    processor = make_processor(machine, "host")
+    processor = make_processor(machine, path)
     for i in range(50):
         open_after(processor, [i, *PROMPT])
     with pytest.raises(HistoryError, match="had to be forgotten") as caught:
         open_after(processor, [0, *PROMPT, OUTPUT[0]])
     assert caught.value.position == len(PROMPT) + 1
     assert open_after(processor, [0, *PROMPT]) == want(machine, [])
+    assert open_after(processor, [0, *PROMPT, OUTPUT[0]]) == want(machine, OUTPUT[:1])
     assert open_after(processor, [60, 61]) == want(machine, [])
 
 
-def test_what_was_forgotten_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stcon.decode.runs._MAX_BYTES", 400)
-    monkeypatch.setattr("stcon.decode.runs._MAX_FORGOTTEN", 5)
-    processor = make_processor(constraint(record()), "host")
+@pytest.mark.usefixtures("forgetful")
+def test_a_run_goes_on_while_its_beginning_is_forgotten(path: str) -> None:
+    machine = constraint(record())
+    processor = make_processor(machine, path)
+    for _ in range(3):
+        for n in range(len(OUTPUT) + 1):
+            have = open_after(processor, [*PROMPT * 5, *OUTPUT[:n]])
+            assert have == want(machine, OUTPUT[:n])
+    assert open_after(processor, [*PROMPT * 5, 1]) == want(machine, [])
+
+
+@pytest.mark.usefixtures("forgetful")
+def test_what_was_forgotten_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr("stcon.decode.forgotten._MAX_FORGOTTEN", 5)
+    processor = make_processor(constraint(record()), path)
     for i in range(60):
         open_after(processor, [i, *PROMPT])
-    assert len(processor._runs._forgotten) == 5  # type: ignore[attr-defined]
+    holder = getattr(processor, "_runs", processor)
+    assert len(holder._forgotten) == 5  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("width", [20, 100, 100_000])
