@@ -18,6 +18,7 @@ from stcon.bench.model import Meter
 from stcon.bench.tokenizer import Tokens
 from stcon.constraints.constraint import Constraint
 from stcon.decode.constrained_loop import ConstrainedLoop
+from stcon.decode.head import Fed
 from stcon.errors import StconError
 from stcon.machines.limits import Limits
 
@@ -87,6 +88,22 @@ def _joined(first: Any, forced: list[int]) -> Any:
     return mx.concatenate([first, mx.array(forced, mx.uint32)]) if forced else first
 
 
+class _Metered:
+    """A meter as stcon's loop feeds a model: whole, and run by run."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+
+    def run(self, tokens: Any) -> Fed:
+        return Fed(self._meter.run(tokens))
+
+    def start(self, fed: Fed) -> None:
+        """Nothing: a run is timed where something is sampled from it."""
+
+    def checkpoint(self) -> None:
+        """None: nothing is enqueued ahead."""
+
+
 class StconDecoder(Decoder):
     """stcon's own loop, the one that ``stcon.patch()`` puts into mlx-lm.
 
@@ -111,10 +128,10 @@ class StconDecoder(Decoder):
 
     def decode(self, grammar: Constraint, meter: Meter, limit: int) -> list[int]:
         """At most ``limit`` ids, the one that ends the output included."""
-        loop = ConstrainedLoop(grammar, meter.run, meter.sample)
-        prompt = meter.prompt
-        steps = loop.steps(prompt.ids, prompt.last, -1)
-        return [token for token, _ in islice(steps, limit)]
+        loop = ConstrainedLoop(grammar, _Metered(meter), meter.sample)
+        loop.begin(meter.prompt.ids, -1)
+        steps = loop.steps(meter.prompt.last)
+        return [int(token) for token, _ in islice(steps, limit)]
 
 
 class DropInDecoder(StconDecoder):

@@ -59,7 +59,7 @@ class JudgedStcon(JudgedEngine):
 
 class _Processor(HostProcessor):
     def __init__(self, constraint: Constraint) -> None:
-        super().__init__(constraint)
+        super().__init__(constraint, pins=False)
         self.constraint = constraint
 
 

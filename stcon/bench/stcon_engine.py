@@ -104,7 +104,7 @@ class StconEngine(Engine):
     def _processor(self, grammar: Constraint) -> HostProcessor:
         """One a constraint, as its own calls would make it."""
         if grammar._processor is None:
-            grammar._processor = HostProcessor(grammar)
+            grammar._processor = HostProcessor(grammar, pins=False)
         assert isinstance(grammar._processor, HostProcessor)
         return grammar._processor
 

@@ -69,6 +69,11 @@ class AfterConstraint(Constraint):
         self.reads_prompt = True
         self._fallback = _fallbacks(mark.text)
 
+    @property
+    def soonest_start(self) -> State:
+        """The format's, behind a prompt that has closed its thinking."""
+        return Gap(_MOST_NEWLINES)
+
     def start_after(self, prompt: Sequence[int]) -> State:
         """The state after ``prompt``: the format's if its last free part is closed,
         or if nothing in it opens one and the mark stands there."""

@@ -48,7 +48,8 @@ class BudgetConstraint(Constraint):
     """
 
     def __init__(self, inner: Constraint, max_tokens: int) -> None:
-        """Raises LimitError when no output is known to have so few tokens."""
+        """Raises LimitError when no output is known to have so few tokens, whatever
+        the prompt."""
         if not isinstance(max_tokens, int):
             raise TypeError(f"max_tokens is a whole number, not {max_tokens!r}")
         super().__init__(inner._bind)
@@ -59,7 +60,7 @@ class BudgetConstraint(Constraint):
         self.max_tokens = max_tokens
         self._costs = inner.costs
         self.start = Place(inner.start, max_tokens)
-        self._check(self._costs.least(inner.start))
+        self._check(self._costs.least(inner.soonest_start))
 
     @property
     def costs(self) -> Costs:

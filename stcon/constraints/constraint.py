@@ -104,6 +104,12 @@ class Constraint(ABC):
     def costs(self) -> Costs:
         """What it takes, in tokens, to finish an output."""
 
+    @property
+    def soonest_start(self) -> State:
+        """Of all states that a prompt may lead to, the one from which an output is
+        finished in the fewest tokens."""
+        return self.start
+
     def start_after(self, prompt: Sequence[int]) -> State:
         """The state before the first token of an output after ``prompt``."""
         return self.start

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from stcon.constraints.budget import BudgetConstraint, Place
 from stcon.constraints.constraint import Constraint, State
-from stcon.decode.forced import Plan
+from stcon.decode.forced import Plan, planner_of
 from stcon.machines.dfa import DEAD
 
 
@@ -29,6 +29,27 @@ def limited(constraint: Constraint, max_tokens: int) -> Constraint:
             return constraint
         constraint = constraint.inner
     return constraint.within(max_tokens)
+
+
+def plan_start(constraint: Constraint, start: State) -> Plan:
+    """What is forced before the first token, in the state ``start``."""
+    planner = planner_of(constraint)
+    if planner is None:
+        return Plan((), start)
+    return fitted(constraint, planner.start(_unlimited(start)), start, start)
+
+
+def plan_after(constraint: Constraint, token: int, before: State, after: State) -> Plan:
+    """What is forced after ``token``, sampled in ``before``, which leads to
+    ``after``."""
+    planner = planner_of(constraint)
+    if planner is None:
+        return Plan((), after)
+    return fitted(constraint, planner.after(token, _unlimited(after)), before, after)
+
+
+def _unlimited(state: State) -> State:
+    return state.inner if isinstance(state, Place) else state
 
 
 def fitted(constraint: Constraint, plan: Plan, before: State, after: State) -> Plan:

@@ -6,152 +6,183 @@ sampled ones, with the model's own log-probabilities.  mlx is lazy, and so is th
 loop: a run that nothing is sampled from is never computed unless somebody reads
 its log-probabilities or goes on with its cache; so the last tokens of a finished
 text cost none.
+
+Where that is worth it a run is enqueued before its token is known, as mlx-lm does, so
+that the host works out masks while the model runs; if forced text follows, it is undone
+(``rollback.py``) and done again with that text.
 Source: few-paths paper, mechanism 2, Theorem 19, D.7.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from stcon.constraints.budget import BudgetConstraint, Place
-from stcon.constraints.constraint import Constraint, State
-from stcon.decode.arguments import check_width
-from stcon.decode.budgets import fitted, limited
-from stcon.decode.forced import Plan, Planner
-from stcon.decode.masks import Masks
+from stcon.constraints.constraint import Constraint
+from stcon.decode.ahead import Forecast
+from stcon.decode.budgets import limited, plan_start
+from stcon.decode.choice import Chooser, Processor, log_softmax
+from stcon.decode.feed import Runner
+from stcon.decode.forced import Forced, Plan
+from stcon.decode.head import Fed
+from stcon.decode.rollback import Undo
 
 Step = tuple[int, Any]
-"""A token, and the log-probabilities at its place, mlx float [width]."""
+"""A token, ``Forced`` if the format decided it, and the log-probabilities at its
+place, mlx float [width]."""
+
+
+class _Ahead(NamedTuple):
+    """A run enqueued before its token was known; what takes it back; and the history
+    before it."""
+
+    fed: Fed
+    undo: Undo
+    history: Any
 
 
 class ConstrainedLoop:
     """One generation.
 
-    ``run(tokens) -> logits``: feeds ids, an mlx array [n], to the model; logits
-    are mlx float [n, width].  ``others``: the logits processors beside the
-    constraint, applied before it to sampled places.
+    ``runner``: feeds the model.  ``sampler(logprobs) -> ids``: mlx float [1, width]
+    to [1].  ``others``: the logits processors beside the constraint, applied before
+    it to sampled places.  ``pipelined``: whether runs may be enqueued ahead.
     """
 
     def __init__(
         self,
         constraint: Constraint,
-        run: Callable[[Any], Any],
+        runner: Runner,
         sampler: Callable[[Any], Any],
-        others: Sequence[Callable[[Any, Any], Any]] = (),
+        others: Sequence[Processor] = (),
+        pipelined: bool = False,
     ) -> None:
         self._constraint = constraint
-        self._run = run
+        self._runner = runner
         self._sampler = sampler
         self._others = others
-        self._masks = Masks(constraint)
-        split = constraint.vocabulary.split
-        unlimited = constraint
-        if isinstance(constraint, BudgetConstraint):
-            unlimited = constraint.inner
-        self._planner = Planner(unlimited, split) if split is not None else None
+        self._forecast = Forecast() if pipelined else None
         self._history: Any = None
-        self.runs = 0
-        """Model runs that something was sampled from."""
+        self._left = 0
 
-    def steps(self, prompt: Any, last: Any, max_tokens: int) -> Iterator[Step]:
-        """Yields tokens until the text ends or there are ``max_tokens`` (-1: no
-        bound).  ``prompt``: mlx [n], all of it that other processors shall see;
-        ``last``: its end, at least one token, that the model has not been fed.
+    def begin(self, prompt: Any, max_tokens: int) -> None:
+        """Nothing; what comes after ``prompt``, mlx ids [n], is planned, in at most
+        ``max_tokens`` tokens (-1: no bound).
 
-        The text is whole when it ends, whatever is sampled.  Raises LimitError when
-        no valid output has so few tokens.
+        Raises LimitError when no valid output has so few.
         """
-        self._keep_within(max_tokens)
-        self._history = prompt[: len(prompt) - len(last)]
-        left = max_tokens if max_tokens >= 0 else 1 << 62
-        plan = self._start(prompt)
-        logits = self._fed(last, plan.tokens[:left])
-        yield from self._forced(plan.tokens[:left], logits)
-        left -= len(plan.tokens)
-        state = plan.state
-        while left > 0:
-            token, logprobs = self._next(logits[-1:], state, plan.cover)
-            plan = self._after(token, state)
-            state, rest = plan.state, plan.tokens
-            if plan.heals:
-                token, rest = rest[0], rest[1:]
-            yield token, logprobs
-            left -= 1
-            rest = rest[: max(left, 0)]
-            logits = self._fed(_ids([token]), rest)
-            if token in self._constraint.vocabulary.eos_ids:
-                return
-            yield from self._forced(rest, logits)
-            left -= len(rest)
-
-    def _keep_within(self, max_tokens: int) -> None:
         constraint = limited(self._constraint, max_tokens)
-        if constraint is not self._constraint:
-            self._constraint, self._masks = constraint, Masks(constraint)
-
-    def _start(self, prompt: Any) -> Plan:
-        constraint = self._constraint
+        self._chooser = Chooser(constraint, self._others)
+        self._left = max_tokens if max_tokens >= 0 else 1 << 62
+        self._prompt = prompt
         shown = prompt.tolist() if constraint.reads_prompt else ()
-        start = constraint.start_after(shown)
-        if self._planner is None:
-            return Plan((), start)
-        unlimited = start.inner if isinstance(start, Place) else start
-        return fitted(constraint, self._planner.start(unlimited), start, start)
+        self._plan = plan_start(constraint, constraint.start_after(shown))
 
-    def _after(self, token: int, before: State) -> Plan:
-        """The plan after ``token`` is sampled in the state ``before``."""
-        after = self._constraint.advance(before, token)
-        if self._planner is None:
-            return Plan((), after)
-        unlimited = after.inner if isinstance(after, Place) else after
-        plan = self._planner.after(token, unlimited)
-        return fitted(self._constraint, plan, before, after)
+    def steps(self, last: Any) -> Iterator[Step]:
+        """Yields tokens until the text ends or there are as many as may be.
 
-    def _fed(self, tokens: Any, forced: Sequence[int]) -> Any:
-        """Logits after the tokens and the forced ones, [n, width]; lazy."""
+        ``last``: the end of the prompt, at least one token, that the model has not
+        been fed.  The text is whole when it ends, whatever is sampled.
+        """
+        self._history = self._prompt[: len(self._prompt) - len(last)]
+        plan = self._plan
+        forced = plan.tokens[: self._left]
+        fed = self._feed(last, forced)
+        yield from self._forced(forced, fed)
+        while self._left > 0:
+            if self._chooser.is_over(plan.state):
+                yield self._end(fed, plan)
+                return
+            token, logprobs, ahead = self._sampled(fed, plan)
+            plan = self._chooser.after(token, plan.state)
+            if plan.heals:
+                token, forced = plan.tokens[0], plan.tokens[1 : self._left]
+            else:
+                forced = plan.tokens[: self._left - 1]
+            self._left -= 1
+            fed = self._go_on(ahead, token, forced, plan)
+            yield token, logprobs
+            if self._chooser.is_end(token):
+                return
+            yield from self._forced(forced, fed)
+
+    def _feed(self, tokens: Any, forced: Sequence[int]) -> Fed:
+        """What the model makes of the tokens and the forced ones; lazy."""
         import mlx.core as mx
 
         whole = mx.concatenate([tokens, _ids(forced)]) if forced else tokens
         if self._others:
             self._history = mx.concatenate([self._history, whole])
-        return self._run(whole)
+        return self._runner.run(whole)
 
-    def _forced(self, tokens: Sequence[int], logits: Any) -> Iterator[Step]:
-        """The forced tokens, with what the model thought of them."""
-        first = logits.shape[0] - len(tokens) - 1
-        for place, token in enumerate(tokens, first):
-            yield token, _log_softmax(logits[place])
+    def _logprobs(self, fed: Fed, plan: Plan) -> Any:
+        """What a sampler is given after a run, [1, width]."""
+        return self._chooser.logprobs(fed, len(fed) - 1, plan, self._history)
 
-    def _next(self, logits: Any, state: State, cover: int) -> Step:
-        """The end, if that is all there is; else a sampled token."""
+    def _sampled(self, fed: Fed, plan: Plan) -> tuple[int, Any, _Ahead | None]:
+        """A token, its log-probabilities and the run after it, if it is enqueued."""
         import mlx.core as mx
 
-        check_width(logits.shape[-1], self._constraint.vocabulary)
-        for processor in self._others:
-            logits = processor(self._history, logits)
-        row = self._masks.row(state, logits.shape[-1], cover)
-        logits = mx.where(row, logits, mx.array(-float("inf"), logits.dtype))
-        logprobs = _log_softmax(logits)
-        if self._is_over(state):
-            return self._constraint.vocabulary.eos_ids[0], logprobs[0]
-        self.runs += 1
-        token = self._sampler(logprobs)
-        mx.eval(token, logprobs)
-        return int(token.item()), logprobs[0]
+        logprobs = self._logprobs(fed, plan)
+        chosen = self._sampler(logprobs)
+        mx.async_eval(chosen, logprobs)  # type: ignore[no-untyped-call]
+        ahead = self._enqueued(chosen, plan)
+        token = int(chosen.item())
+        self._learn(token, plan)
+        return token, logprobs[0], ahead
 
-    def _is_over(self, state: State) -> bool:
-        constraint = self._constraint
-        return constraint.is_complete(state) and not constraint.live(state)
+    def _enqueued(self, chosen: Any, plan: Plan) -> _Ahead | None:
+        """The run after a token that is not known yet, where that is worth it."""
+        if self._forecast is None or self._left <= 1:
+            return None
+        if not self._forecast.is_worth(self._chooser.masks.key(plan.state)):
+            return None
+        undo = self._runner.checkpoint()
+        if undo is None:
+            return None
+        history = self._history
+        fed = self._feed(chosen.reshape(-1), ())
+        self._runner.start(fed)
+        return _Ahead(fed, undo, history)
+
+    def _learn(self, token: int, plan: Plan) -> None:
+        if self._forecast is not None:
+            follows = bool(self._chooser.after(token, plan.state).tokens)
+            self._forecast.note(self._chooser.masks.key(plan.state), follows)
+
+    def _go_on(
+        self, ahead: _Ahead | None, token: int, forced: Sequence[int], plan: Plan
+    ) -> Fed:
+        """The run of a token and what is forced after it."""
+        if ahead is not None:
+            if not plan.tokens:
+                return ahead.fed
+            ahead.undo()
+            self._history = ahead.history
+        fed = self._feed(_ids([token]), forced)
+        is_last = self._chooser.is_end(token)
+        is_last |= self._left <= len(forced) or self._chooser.is_over(plan.state)
+        if not is_last:
+            self._runner.start(fed)
+        return fed
+
+    def _forced(self, tokens: Sequence[int], fed: Fed) -> Iterator[Step]:
+        """The forced tokens, with what the model thought of them."""
+        self._left -= len(tokens)
+        first = len(fed) - len(tokens) - 1
+        for place, token in enumerate(tokens, first):
+            logits = fed.logits(place, place + 1)
+            yield Forced(token), log_softmax(logits)[0]
+
+    def _end(self, fed: Fed, plan: Plan) -> Step:
+        """The end of the text, when that is all there is."""
+        logprobs = self._logprobs(fed, plan)
+        end = self._chooser.end
+        self._feed(_ids([end]), ())  # so that the cache holds all that was yielded
+        return Forced(end), logprobs[0]
 
 
 def _ids(tokens: Sequence[int]) -> Any:
     import mlx.core as mx
 
     return mx.array(list(tokens), mx.uint32)
-
-
-def _log_softmax(logits: Any) -> Any:
-    import mlx.core as mx
-
-    return logits - mx.logsumexp(logits, axis=-1, keepdims=True)

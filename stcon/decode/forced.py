@@ -10,17 +10,27 @@ Source: few-paths paper, mechanisms 2 and 3, Theorems 19 and 20, D.3.
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from stcon.constraints.budget import BudgetConstraint
 from stcon.constraints.constraint import Constraint, State
 from stcon.machines.dfa import DEAD
 from stcon.tokens.split import Split, characters
 
 _MOST_NEXT = 400
 """With more tokens that may come next, testing each takes more than a few ms."""
+
+
+class Forced(int):
+    """The id of a token that the format decided and the model was not asked for; else
+    an int like any other."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +46,29 @@ class Plan:
     heals: bool = False
 
 
+_planners: weakref.WeakKeyDictionary[Constraint, Planner] = weakref.WeakKeyDictionary()
+
+
+def planner_of(constraint: Constraint) -> Planner | None:
+    """The planner of a constraint, without its limit on tokens; one for all its
+    generations.  None where the tokenizer's split is not known."""
+    if isinstance(constraint, BudgetConstraint):
+        constraint = constraint.inner
+    planner = _planners.get(constraint)
+    if planner is None:
+        split = constraint.vocabulary.split
+        if split is None:
+            return None
+        planner = _planners[constraint] = Planner(constraint, split)
+    return planner
+
+
 class Planner:
-    """Plans forced text for one constraint; remembers what it planned."""
+    """Plans forced text for one constraint, which must outlive it; remembers what it
+    planned.  Used by any number of generations and threads."""
 
     def __init__(self, constraint: Constraint, split: Split) -> None:
-        self._constraint = constraint
+        self._constraint: Any = weakref.proxy(constraint)
         self._split = split
         self.start = lru_cache(maxsize=4)(self._start)
         self.after = lru_cache(maxsize=4096)(self._after)

@@ -7,22 +7,25 @@ chunks with progress, input embeddings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from stcon.constraints.constraint import Constraint
-from stcon.decode.budgets import limited
+from stcon.decode.choice import Processor
 from stcon.decode.constrained_loop import ConstrainedLoop, Step
+from stcon.decode.feed import Feed
 
 _CLEAR_EVERY = 256
 
-Processor = Callable[[Any, Any], Any]
 
-
-def constrained_generate_step(options: Mapping[str, Any]) -> Iterator[Step]:
+def constrained_generate_step(
+    options: Mapping[str, Any], pipelined: bool | None = None
+) -> Iterator[Step]:
     """Yields tokens and log-probabilities as mlx-lm's ``generate_step`` does; forced
     tokens too.  ``options``: its arguments by name, defaults included.
+    ``pipelined``: see ``stcon.patch``.
 
     Raises ValueError for two constraints, and for what mlx-lm refuses; LimitError
     when no valid output has as few tokens as ``max_tokens``, before any run.
@@ -30,19 +33,47 @@ def constrained_generate_step(options: Mapping[str, Any]) -> Iterator[Step]:
     import mlx.core as mx
 
     constraint, others = sort_processors(options["logits_processors"])
-    constraint = limited(constraint, options["max_tokens"])
-    feed = _Feed(options)
-    last = feed.prefill()
+    feed = Feed(options["model"], prompt_cache(options), options)
     sampler = options["sampler"] or partial(mx.argmax, axis=-1)
-    loop = ConstrainedLoop(constraint, feed.run, sampler, others)
-    with mx.stream(options["stream"]):
-        steps = loop.steps(options["prompt"], last, options["max_tokens"])
-        for n, step in enumerate(steps):
+    loop = ConstrainedLoop(constraint, feed, sampler, others, suits(pipelined))
+    loop.begin(options["prompt"], options["max_tokens"])
+    with mx.stream(stream_of(options)):
+        for n, step in enumerate(loop.steps(feed.prefill())):
             if n == 0:
                 feed.report(feed.total, feed.total)
             yield step
             if n % _CLEAR_EVERY == 0:
                 mx.clear_cache()
+
+
+def stream_of(options: Mapping[str, Any]) -> Any:
+    """The stream of a call; mlx-lm's own for releases whose calls take none."""
+    stream = options.get("stream")
+    return stream or import_module("mlx_lm.generate").generation_stream
+
+
+def prompt_cache(options: Mapping[str, Any]) -> Any:
+    """The cache of a call, or a new one."""
+    from mlx_lm.models.cache import make_prompt_cache
+
+    cache = options["prompt_cache"]
+    if cache is not None:
+        return cache
+    size = options.get("max_kv_size")
+    return make_prompt_cache(options["model"], max_kv_size=size)
+
+
+def suits(pipelined: bool | None) -> bool:
+    """Whether runs are enqueued ahead: as asked for, else where mlx computes on a GPU.
+
+    On the CPU backend the host's part is 1 to 3 per cent of a run, so a wasted run
+    costs more than ahead of time ever saves.
+    """
+    import mlx.core as mx
+
+    if pipelined is not None:
+        return pipelined
+    return bool(mx.default_device() == mx.gpu)
 
 
 def sort_processors(
@@ -58,100 +89,3 @@ def sort_processors(
             f"{len(found)} constraints in one call of mlx-lm: an output has one format"
         )
     return found[0], [item for item in processors if item is not found[0]]
-
-
-class _Feed:
-    """Feeds a model and its cache."""
-
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        from mlx_lm.models.cache import make_prompt_cache
-
-        self._options = options
-        self._model = options["model"]
-        self._prompt = options["prompt"]
-        self._embeddings = options.get("input_embeddings")
-        self._check()
-        cache = options["prompt_cache"]
-        if cache is None:
-            size = options["max_kv_size"]
-            cache = make_prompt_cache(self._model, max_kv_size=size)
-        self._cache = cache
-        embeddings = self._embeddings
-        self.total = len(self._prompt if embeddings is None else embeddings)
-        self.report = options["prompt_progress_callback"] or (lambda *_: None)
-
-    def _check(self) -> None:
-        prompt, embeddings = self._prompt, self._embeddings
-        if embeddings is None:
-            if len(prompt) == 0:
-                raise ValueError(
-                    "Either input_embeddings or prompt (or both) must be provided."
-                )
-            return
-        from mlx_lm.utils import does_model_support_input_embeddings
-
-        if not does_model_support_input_embeddings(self._model):
-            raise ValueError("Model does not support input embeddings.")
-        if len(prompt) > 0 and len(prompt) != len(embeddings):
-            raise ValueError(
-                f"input_embeddings has {len(embeddings)} rows and the prompt "
-                f"{len(prompt)} tokens; they must be as many, or the prompt empty"
-            )
-
-    def prefill(self) -> Any:
-        """The last token of the prompt, everything before it having been fed."""
-        import mlx.core as mx
-
-        prompt, embeddings = self._prompt, self._embeddings
-        self.report(0, self.total)
-        done = 0
-        with mx.stream(self._options["stream"]):
-            while self.total - done > 1:
-                size = min(self._options["prefill_step_size"], self.total - done - 1)
-                rows = None if embeddings is None else embeddings[:size]
-                self._call(prompt[:size], rows)
-                mx.eval([layer.state for layer in self._cache])
-                prompt = prompt[size:]
-                embeddings = None if embeddings is None else embeddings[size:]
-                done += size
-                self.report(done, self.total)
-                mx.clear_cache()
-        self._embeddings = embeddings
-        return prompt
-
-    def run(self, tokens: Any) -> Any:
-        """Logits after each of ``tokens``, [n, width]."""
-        import mlx.core as mx
-
-        embeddings, self._embeddings = self._embeddings, None
-        if embeddings is None:
-            return self._call(tokens, None)
-        size = len(tokens) if len(self._prompt) == 0 else len(tokens) - len(embeddings)
-        own, forced = tokens[: len(tokens) - size], tokens[len(tokens) - size :]
-        logits = self._call(own, embeddings)
-        if len(forced) == 0:
-            return logits
-        return mx.concatenate([logits, self._call(forced, None)])
-
-    def _call(self, tokens: Any, embeddings: Any) -> Any:
-        more = {}
-        if embeddings is not None:
-            more["input_embeddings"] = embeddings[None]
-        logits = self._model(tokens[None], cache=self._cache, **more)
-        self._quantise()
-        return logits[0]
-
-    def _quantise(self) -> None:
-        """As mlx-lm does it: each layer once it is long enough."""
-        options = self._options
-        if options["kv_bits"] is None:
-            return
-        for place, layer in enumerate(self._cache):
-            long_enough = (
-                hasattr(layer, "to_quantized")
-                and layer.offset >= options["quantized_kv_start"]
-            )
-            if long_enough:
-                self._cache[place] = layer.to_quantized(
-                    group_size=options["kv_group_size"], bits=options["kv_bits"]
-                )

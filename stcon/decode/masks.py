@@ -13,8 +13,13 @@ from stcon.constraints.budget import BudgetConstraint
 from stcon.constraints.constraint import Constraint, State
 from stcon.constraints.dfa import DfaConstraint
 from stcon.cpu.rows import ClassRows, Rows, shared_rows
+from stcon.decode.pins import Pin
 
 _MAX_KEYS = 1 << 14
+
+_FEW = 128
+"""With more tokens open, gathering their rows of the head is no longer a fraction of
+reading it whole."""
 
 
 class Masks:
@@ -24,6 +29,7 @@ class Masks:
         self._constraint = constraint
         self._rows = rows or shared_rows()
         self._keys: dict[State, Hashable] = {}
+        self._few: dict[Hashable, Any] = {}
         self._make: Callable[[State, int], NDArray[np.bool_]] = self._of_allowed
         unlimited = constraint
         if isinstance(constraint, BudgetConstraint):
@@ -36,8 +42,31 @@ class Masks:
     def row(self, state: State, width: int, cover: int = 0) -> Any:
         """bool mlx array [1, width]: what may follow in ``state``; tokens of fewer
         than ``cover`` bytes may not."""
-        key = (self._constraint.family, self._key(state), width, cover)
+        key = (self._constraint.family, self.key(state), width, cover)
         return self._rows.get(key, lambda: self._covered(state, width, cover))
+
+    def pinned(self, pin: Pin, width: int) -> Any:
+        """bool mlx array [1, width]: what may come at a place with forced text."""
+        import mlx.core as mx
+
+        if pin.token is None:
+            return self.row(pin.plan.state, width, pin.plan.cover)
+        return mx.arange(width)[None] == pin.token
+
+    def few(self, state: State, width: int, cover: int = 0) -> Any:
+        """The tokens of ``row``, mlx int32 [k], if they are few; else None."""
+        key = (self.key(state), width, cover)
+        if key not in self._few:
+            if len(self._few) >= _MAX_KEYS:
+                self._few.clear()
+            self._few[key] = self._open(state, width, cover)
+        return self._few[key]
+
+    def _open(self, state: State, width: int, cover: int) -> Any:
+        import mlx.core as mx
+
+        open_ids = np.flatnonzero(self._covered(state, width, cover))
+        return mx.array(open_ids.astype(np.int32)) if len(open_ids) <= _FEW else None
 
     def _covered(self, state: State, width: int, cover: int) -> NDArray[np.bool_]:
         row = self._make(state, width)
@@ -54,8 +83,8 @@ class Masks:
         lengths[list(vocabulary.eos_ids)] = np.iinfo(np.int32).max
         return lengths
 
-    def _key(self, state: State) -> Hashable:
-        """The key of the row of ``state``; remembered for states that recur."""
+    def key(self, state: State) -> Hashable:
+        """What the row of ``state`` depends on; remembered for states that recur."""
         key = self._keys.get(state)
         if key is None:
             if len(self._keys) >= _MAX_KEYS:

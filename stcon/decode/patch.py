@@ -1,8 +1,8 @@
 """One line that teaches mlx-lm's own loops about constraints, and one that undoes it.
 
-``patch()`` puts a wrapper in the place of ``generate_step`` wherever mlx-lm holds it;
-a call without a constraint goes to the original.  ``unpatch()`` puts every attribute
-back as it was.
+``patch()`` puts a wrapper in the place of each function of mlx-lm that runs a model,
+and of two methods of its batches; a call without a constraint goes to the original.
+``unpatch()`` puts every attribute back as it was.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from types import ModuleType
 from typing import Any
@@ -19,6 +19,8 @@ from stcon.errors import StconError
 
 _OLDEST = (0, 31, 3)
 _STOCK = "__stcon_stock__"
+_FUNCTIONS = ("generate_step", "speculative_generate_step")
+_METHODS = (("GenerationBatch", "_step"), ("BatchGenerator", "insert_segments"))
 _lock = threading.Lock()
 
 
@@ -36,18 +38,25 @@ class Patched:
             unpatch()
 
 
-def patch() -> Patched:
+def patch(pipelined: bool | None = None) -> Patched:
     """From now on mlx-lm's loops feed the text that a constraint forces without a
     run of the model for it; ``with stcon.patch(): ...`` for a while only.
 
-    Patching twice is patching once.  Raises StconError when mlx-lm is missing or
-    older than 0.31.3; then nothing is changed.
+    ``pipelined``: whether a run may be enqueued before its token is known, and undone
+    where forced text follows; None: where mlx computes on a GPU.  Outputs are the same.
+
+    Patching twice is patching once.  Raises StconError when mlx-lm is missing, older
+    than 0.31.3, or not built as this release knows it; then nothing is changed.
     """
     with _lock:
-        stock = _mlx_lm_generate().generate_step
-        if hasattr(stock, _STOCK):
+        module = _mlx_lm_generate()
+        if hasattr(module.generate_step, _STOCK):
             return Patched(False)
-        _replace(stock, _wrapper(stock))
+        functions, methods = _wrappers(module, pipelined)
+        for stock, wrapper in functions:
+            _replace(stock, wrapper)
+        for owner, name, wrapper in methods:
+            setattr(owner, name, wrapper)
         return Patched(True)
 
 
@@ -55,10 +64,14 @@ def unpatch() -> None:
     """Nothing; every attribute that ``patch`` replaced is what it was."""
     with _lock:
         module = sys.modules.get("mlx_lm.generate")
-        patched = getattr(module, "generate_step", None)
-        stock = getattr(patched, _STOCK, None)
-        if stock is not None:
-            _replace(patched, stock)
+        if not hasattr(getattr(module, "generate_step", None), _STOCK):
+            return
+        for name in _FUNCTIONS:
+            wrapper = getattr(module, name)
+            _replace(wrapper, getattr(wrapper, _STOCK))
+        for kind, name in _METHODS:
+            owner = getattr(module, kind)
+            setattr(owner, name, getattr(vars(owner)[name], _STOCK))
 
 
 def _mlx_lm_generate() -> ModuleType:
@@ -91,20 +104,108 @@ def _replace(old: object, new: object) -> None:
                 setattr(module, attribute, new)
 
 
-def _wrapper(stock: Callable[..., Any]) -> Callable[..., Any]:
-    from stcon.constraints.constraint import Constraint
+def _wrappers(
+    module: ModuleType, pipelined: bool | None
+) -> tuple[
+    list[tuple[Any, Callable[..., Any]]], list[tuple[Any, str, Callable[..., Any]]]
+]:
+    """What takes the place of functions, and of methods by their class and name.
+
+    Raises StconError where mlx-lm has none of that name.
+    """
     from stcon.decode.generate_step import constrained_generate_step
+    from stcon.decode.speculative import constrained_speculative_step
+
+    ours: tuple[Callable[..., Any], ...] = (
+        partial(constrained_generate_step, pipelined=pipelined),
+        constrained_speculative_step,
+    )
+    functions = [
+        (stock := _part(module, name), _of_calls(stock, our))
+        for name, our in zip(_FUNCTIONS, ours, strict=True)
+    ]
+    makers: tuple[Callable[..., Any], ...] = (
+        partial(_of_batches, pipelined=pipelined),
+        _of_inserts,
+    )
+    methods = [
+        (owner := _part(module, kind), name, make(_part(owner, name)))
+        for (kind, name), make in zip(_METHODS, makers, strict=True)
+    ]
+    return functions, methods
+
+
+def _part(owner: Any, name: str) -> Any:
+    """What ``owner``, a module or a class of mlx-lm, has of that name."""
+    found = vars(owner).get(name)
+    if found is None:
+        import mlx_lm
+
+        raise StconError(
+            f"mlx-lm {getattr(mlx_lm, '__version__', '')} has no {name} in "
+            f"{owner.__name__}, so this release of stcon does not fit it",
+            hint="stcon.patch() works with mlx-lm 0.31.3 to 0.32; without it "
+            "constraints work in logits_processors= of any version",
+        )
+    return found
+
+
+def _is_constrained(processors: Any) -> bool:
+    from stcon.constraints.constraint import Constraint
+
+    return any(isinstance(item, Constraint) for item in processors or ())
+
+
+def _of_calls(
+    stock: Callable[..., Any], ours: Callable[[dict[str, Any]], Any]
+) -> Callable[..., Any]:
+    """``stock``, or ``ours`` for calls with a constraint."""
+    shape = signature(stock)
+
+    @wraps(stock)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not _is_constrained(kwargs.get("logits_processors")):
+            return stock(*args, **kwargs)
+        bound = shape.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return ours(dict(bound.arguments))
+
+    setattr(wrapper, _STOCK, stock)
+    return wrapper
+
+
+def _of_batches(
+    stock: Callable[[Any], Any], pipelined: bool | None
+) -> Callable[..., Any]:
+    """One step of a ``GenerationBatch``."""
+    from stcon.decode.batch import constrained_batch_step, rows_of
+
+    @wraps(stock)
+    def step(self: Any) -> Any:
+        rows = rows_of(self)
+        if not any(row is not None for row in rows):
+            return stock(self)
+        return constrained_batch_step(self, rows, pipelined)
+
+    setattr(step, _STOCK, stock)
+    return step
+
+
+def _of_inserts(stock: Callable[..., Any]) -> Callable[..., Any]:
+    """``BatchGenerator.insert_segments``."""
+    from stcon.decode.batch import insert_rows
 
     shape = signature(stock)
 
     @wraps(stock)
-    def generate_step(*args: Any, **kwargs: Any) -> Any:
-        processors = kwargs.get("logits_processors") or ()
-        if not any(isinstance(item, Constraint) for item in processors):
-            return stock(*args, **kwargs)
-        bound = shape.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return constrained_generate_step(bound.arguments)
+    def insert_segments(self: Any, *args: Any, **kwargs: Any) -> Any:
+        bound = shape.bind(self, *args, **kwargs)
+        options = dict(bound.arguments)
+        options.pop("self")
+        rows = options.get("logits_processors") or [self.logits_processors]
+        if not any(_is_constrained(row) for row in rows):
+            return stock(self, *args, **kwargs)
+        return insert_rows(self, stock, options)
 
-    setattr(generate_step, _STOCK, stock)
-    return generate_step
+    setattr(insert_segments, _STOCK, stock)
+    return insert_segments

@@ -20,6 +20,7 @@ from stcon.constraints.dfa import DfaConstraint
 from stcon.cpu.rows import Rows
 from stcon.decode.arguments import check_logits, read_history
 from stcon.decode.masks import Masks
+from stcon.decode.pins import Pins
 from stcon.decode.runs import Runs
 
 
@@ -66,12 +67,19 @@ def on_gpu(path: str | None) -> bool:
 
 
 class HostProcessor:
-    """Masks logits after reading the history on the host."""
+    """Masks logits after reading the history on the host.
 
-    def __init__(self, constraint: Constraint, rows: Rows | None = None) -> None:
+    ``pins``: whether forced text is written in the tokenizer's own split; else any
+    split of it is allowed.
+    """
+
+    def __init__(
+        self, constraint: Constraint, rows: Rows | None = None, pins: bool = True
+    ) -> None:
         self._vocabulary = constraint.vocabulary
         self._masks = Masks(constraint, rows)
-        self._runs = Runs(constraint)
+        self._pins = Pins(constraint) if pins else None
+        self._runs = Runs(self._pins or constraint)
         self._lock = threading.Lock()
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
@@ -88,4 +96,6 @@ class HostProcessor:
         history = read_history(tokens)
         with self._lock:
             state = self._runs.state(history)
-        return self._masks.row(state, width)
+        if self._pins is None:
+            return self._masks.row(state, width)
+        return self._masks.pinned(state, width)

@@ -23,15 +23,16 @@ tokens costs 0.3 µs that way, 5 µs as numpy arrays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Protocol
 
 import numpy as np
 
-from stcon.constraints.constraint import Constraint, State
+from stcon.constraints.constraint import State
 from stcon.decode.forgotten import WIDTH, Forgotten
-from stcon.errors import HistoryError, LimitError
+from stcon.decode.refused import Told, refuse
+from stcon.errors import HistoryError
 from stcon.machines.dfa import DEAD
 
 _MAX_BYTES = WIDTH << 22
@@ -100,10 +101,29 @@ class Run:
         return Run(self._tokens[: length * WIDTH], self.start, places)
 
 
+class Machine(Told, Protocol):
+    """What of a constraint, or of its Pins, a history is read with."""
+
+    reads_prompt: bool
+
+    @property
+    def start(self) -> State:
+        """See Constraint."""
+
+    def start_after(self, prompt: Sequence[int]) -> State:
+        """See Constraint."""
+
+    def advance(self, state: State, token: int) -> State:
+        """See Constraint."""
+
+    def live(self, state: State) -> tuple[int, ...]:
+        """See Constraint."""
+
+
 class Runs:
     """The runs one processor has seen, the latest used first."""
 
-    def __init__(self, constraint: Constraint) -> None:
+    def __init__(self, constraint: Machine) -> None:
         self._constraint = constraint
         self._runs: list[Run] = []
         self._forgotten = Forgotten()
@@ -173,7 +193,7 @@ class Runs:
         if state == DEAD:
             if place.waiting <= 0 or self._has_ended(place.state):
                 return None
-            self._refuse(run.start + at, token, place.state)
+            refuse(self._constraint, place.state, number, run.start + at)
         place.asked -= 1
         if run.nbytes >= len(history):
             run = run.branch(run.start + at)
@@ -191,31 +211,8 @@ class Runs:
 
     def _has_ended(self, state: State) -> bool:
         """Whether only end-of-text ids are open."""
-        constraint = self._constraint
-        return constraint.is_complete(state) and not constraint.live(state)
-
-    def _refuse(self, position: int, raw: bytes, state: State) -> NoReturn:
-        token = int.from_bytes(raw, "little")
-        vocabulary = self._constraint.vocabulary
-        text = vocabulary.token_bytes(token) if token < vocabulary.size else b""
-        what = repr(text.decode("utf-8", "replace")) if text else "not text"
-        raise HistoryError(
-            f"token {token} ({what}) at position {position} of the history is not "
-            f"allowed there; {self._wanted(state)}",
-            position=position,
-            hint="the constraint must be the last logits processor, and the "
-            "sampler must not pick tokens at -inf; for a new prompt that "
-            "continues an earlier output, pass constraint.fresh()",
-        )
-
-    def _wanted(self, state: State) -> str:
-        if self._constraint.is_complete(state):
-            return "the output may end there"
-        try:
-            shortest = self._constraint.shortest(state).decode("utf-8", "replace")
-        except LimitError:
-            return "every right continuation is very long"
-        return f"a right continuation would be {shortest[:60]!r}"
+        told = self._constraint
+        return told.is_complete(state) and not told.live(state)
 
     def _add(self, run: Run) -> None:
         """Nothing; ``run`` comes first, and old runs go beyond 16 MB; a hash of each

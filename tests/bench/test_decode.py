@@ -28,6 +28,7 @@ from stcon.bench.prompts import asked_cases, request
 from stcon.bench.recursive_cases import recursive_cases
 from stcon.bench.table import Progress
 from stcon.bench.tokenizer import Tokens
+from stcon.decode.processor import HostProcessor
 from stcon.tokens.vocabulary import Vocabulary
 from tests import tiny
 
@@ -116,6 +117,9 @@ def test_sampled_tokens_are_the_likeliest_allowed(loaded: Loaded, name: str) -> 
     prompt = loaded.encode(["name"])
     logits = loaded.model(mx.array([[*prompt, *out]]))[0][len(prompt) - 1 :]
     masks = (_their_masks if name in THEIRS else _our_masks)(loaded, out)
+    assert masks[range(len(out)), out].all()
+    if name == "stcon unpatched":
+        masks = _pinned_masks(loaded, prompt, out)
     for place in sampled_places(meter):
         row = np.array(logits[place])[: masks.shape[1]]
         row = np.where(masks[place], row, -np.inf)
@@ -131,6 +135,17 @@ def _our_masks(loaded: Loaded, out: list[int]) -> Any:
     for token in out[:-1]:
         states.append(constraint.advance(states[-1], token))
     return np.stack([constraint.allowed(state) for state in states])
+
+
+def _pinned_masks(loaded: Loaded, prompt: list[int], out: list[int]) -> Any:
+    """The same as the drop-in processor gives it: forced text in one split alone."""
+    processor = HostProcessor(StconDecoder(loaded.tokens).compile(SMALL))
+    size = loaded.tokens.vocabulary.size
+    rows = [
+        np.array(processor.row([*prompt, *out[:n]], size)[0]) for n in range(len(out))
+    ]
+    assert any(row.sum() == 1 for row in rows)
+    return np.stack(rows)
 
 
 def _their_masks(loaded: Loaded, out: list[int]) -> Any:

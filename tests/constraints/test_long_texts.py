@@ -37,7 +37,7 @@ def test_explain_without_a_shortest_text() -> None:
 
 
 def test_a_refused_token_without_a_shortest_text() -> None:
-    processor = HostProcessor(constrain(vocabulary(), ONES))
+    processor = HostProcessor(constrain(vocabulary(), ONES), pins=False)
     processor.row([7], 130)
     with pytest.raises(HistoryError, match="every right continuation is very long"):
         processor.row([7, token("x")], 130)

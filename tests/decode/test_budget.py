@@ -19,6 +19,7 @@ from stcon.bench.cases import cases
 from stcon.constraints.budget import BudgetConstraint
 from stcon.constraints.constraint import Constraint
 from stcon.decode.constrained_loop import ConstrainedLoop
+from stcon.decode.head import Fed
 from stcon.decode.processor import HostProcessor
 from tests import tiny
 from tests.trees import TREES, nested
@@ -49,11 +50,18 @@ class Noise:
         self._fed = 0
         self.runs = 0
 
-    def __call__(self, tokens: Any) -> Any:
+    def run(self, tokens: Any) -> Fed:
         self.runs += 1
         rng = np.random.default_rng((self._seed, self._fed))
         self._fed += len(tokens)
-        return mx.array(rng.normal(size=(len(tokens), WIDTH)).astype(np.float32))
+        logits = rng.normal(size=(len(tokens), WIDTH)).astype(np.float32)
+        return Fed(mx.array(logits))
+
+    def start(self, fed: Fed) -> None:
+        pass
+
+    def checkpoint(self) -> None:
+        pass
 
 
 def worst(logprobs: Any) -> Any:
@@ -82,8 +90,8 @@ def written(
 ) -> list[int]:
     """The tokens the loop yields."""
     loop = ConstrainedLoop(constraint, Noise(seed), sampler)
-    prompt = mx.array(PROMPT)
-    return [token for token, _ in loop.steps(prompt, prompt[-1:], limit)]
+    loop.begin(mx.array(PROMPT), limit)
+    return [token for token, _ in loop.steps(mx.array(PROMPT[-1:]))]
 
 
 def text_of(tokens: list[int]) -> str:
@@ -113,8 +121,7 @@ def test_every_limit_of_the_patched_loop(name: str) -> None:
             continue
         model = Noise(0)
         with pytest.raises(LimitError, match=f"the least is {least}"):
-            prompt = mx.array(PROMPT)
-            next(ConstrainedLoop(constraint, model, worst).steps(prompt, prompt, limit))
+            ConstrainedLoop(constraint, model, worst).begin(mx.array(PROMPT), limit)
         assert model.runs == 0
 
 
@@ -156,7 +163,8 @@ def test_with_room_to_spare_nothing_changes(name: str) -> None:
         first: list[list[int]] = []
         for limit in (-1, 600, 5000):
             loop = ConstrainedLoop(constraint, Noise(seed), sampler)
-            steps = loop.steps(prompt, prompt[-1:], limit)
+            loop.begin(prompt, limit)
+            steps = loop.steps(prompt[-1:])
             first.append([token for token, _ in islice(steps, 120)])
         assert first[0] == first[1] == first[2]
 

@@ -213,7 +213,8 @@ def test_a_call_without_a_constraint_is_the_stock_one(
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "small prefill": {"prefill_step_size": 2},
-    "rotating": {"max_kv_size": 64},
+    "rotating": {"max_kv_size": 64},  # models that make their own caches ignore it
+    "full rotating": {"prompt_cache": 8},
     "quantised": {"kv_bits": 8, "kv_group_size": 32, "quantized_kv_start": 0},
     "sampled": {"sampler": lambda logprobs: mx.random.categorical(logprobs)},
 }
@@ -221,15 +222,20 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_options(generate_step: Callable[..., Any], name: str) -> None:
+    from mlx_lm.models.cache import RotatingKVCache
+
     model, made = tiny.model("llama"), constraint("form")
     reports: list[tuple[int, int]] = []
+    options = dict(OPTIONS[name])
+    if size := options.get("prompt_cache"):
+        options["prompt_cache"] = [RotatingKVCache(size, keep=4) for _ in model.layers]
     steps = generate_step(
         mx.array(PROMPT),
         model,
         max_tokens=200,
         logits_processors=[made],
         prompt_progress_callback=lambda *at: reports.append(at),
-        **OPTIONS[name],
+        **options,
     )
     tokens = [int(token) for token, _ in steps]
     assert made.matches(text_of(tokens))
@@ -270,13 +276,19 @@ def test_two_constraints_are_refused(generate_step: Callable[..., Any]) -> None:
 
 
 def everything() -> dict[tuple[str, str], object]:
-    """Every attribute of every module of mlx-lm."""
-    return {
-        (name, attribute): value
-        for name, module in sys.modules.items()
-        if name.partition(".")[0] == "mlx_lm"
-        for attribute, value in vars(module).items()
-    }
+    """Every attribute of every module of mlx-lm, and of the classes in them."""
+    found: dict[tuple[str, str], object] = {}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] != "mlx_lm":
+            continue
+        for attribute, value in vars(module).items():
+            found[name, attribute] = value
+            if isinstance(value, type) and value.__module__.startswith("mlx_lm"):
+                found |= {
+                    (f"{name}.{attribute}", inner): part
+                    for inner, part in vars(value).items()
+                }
+    return found
 
 
 def test_unpatch_restores_every_attribute() -> None:
@@ -289,10 +301,22 @@ def test_unpatch_restores_every_attribute() -> None:
         changed = {k for k, v in everything().items() if v is not before.get(k)}
         assert ("mlx_lm.generate", "generate_step") in changed
         assert ("mlx_lm.cache_prompt", "generate_step") in changed
+        assert ("mlx_lm.generate", "speculative_generate_step") in changed
+        assert ("mlx_lm.generate.GenerationBatch", "_step") in changed
+        assert ("mlx_lm.generate.BatchGenerator", "insert_segments") in changed
     after = everything()
     assert before.keys() == after.keys()
     assert all(after[key] is value for key, value in before.items())
     stcon.unpatch()
+    assert {k for k, v in everything().items() if v is not before[k]} == set()
+
+
+def test_an_mlx_lm_of_another_build_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("mlx_lm.generate")
+    monkeypatch.delattr(module.GenerationBatch, "_step")
+    before = everything()
+    with pytest.raises(StconError, match="has no _step in GenerationBatch"):
+        stcon.patch()
     assert everything() == before
 
 

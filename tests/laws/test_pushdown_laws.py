@@ -87,7 +87,7 @@ def test_texts_deeper_than_the_limit_are_refused() -> None:
 
 def test_in_the_processor() -> None:
     constraint = made(r.Rules(GRAMMARS["nested"], "s"))
-    processor = HostProcessor(constraint)
+    processor = HostProcessor(constraint, pins=False)
     output = [2 + ord(c) for c in "aabb"]
     for n in range(5):
         row = np.array(processor.row([7, *output[:n]], 150)[0])

@@ -1,0 +1,294 @@
+"""All ways to decode give the same tokens: at once, enqueued ahead, in a batch, with a
+draft model; on attention and on recurrent models."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+import stcon
+from stcon import LimitError, constrain
+from stcon.constraints.constraint import Constraint
+from stcon.decode import generate_step as steps_module
+from tests import tiny
+from tests.decode.test_patch import SCHEMAS
+
+PROMPTS = {"form": [5, 6, 7, 8, 9], "list": [20, 21], "tree": [30, 31, 32]}
+LIMIT = 60
+KINDS = ("llama", "qwen3_5")
+
+
+@pytest.fixture
+def module() -> Iterator[Any]:
+    """mlx_lm.generate, patched."""
+    found = import_module("mlx_lm.generate")
+    with stcon.patch(pipelined=False):
+        yield found
+
+
+def made(name: str) -> Constraint:
+    return constrain(tiny.tokenizer(), SCHEMAS[name], eos_token_ids=[tiny.end_id()])
+
+
+def alone(module: Any, model: Any, name: str, limit: int = LIMIT) -> list[int]:
+    """The tokens of one call."""
+    steps = module.generate_step(
+        mx.array(PROMPTS[name]),
+        model,
+        max_tokens=limit,
+        logits_processors=[made(name)],
+    )
+    return [int(token) for token, _ in steps]
+
+
+def drafted(module: Any, model: Any, draft: Any, name: str, most: int) -> list[int]:
+    """The tokens of one call with a draft model."""
+    steps = module.speculative_generate_step(
+        mx.array(PROMPTS[name]),
+        model,
+        draft,
+        num_draft_tokens=most,
+        max_tokens=LIMIT,
+        logits_processors=[made(name)],
+    )
+    return [int(token) for token, _, _ in steps]
+
+
+def batched(
+    module: Any, model: Any, names: list[str | None], limit: int = LIMIT
+) -> list[list[int]]:
+    """The tokens of rows in one batch; a row without a name has no constraint."""
+    generator = module.BatchGenerator(model)
+    uids = generator.insert(
+        [PROMPTS[name or "list"] for name in names],
+        [limit] * len(names),
+        logits_processors=[[made(name)] if name else [] for name in names],
+    )
+    rows: dict[int, list[int]] = {uid: [] for uid in uids}
+    ends = {tiny.end_id()}
+    while responses := generator.next_generated():
+        for response in responses:
+            rows[response.uid].append(response.token)
+        done = [r.uid for r in responses if r.token in ends and not r.finish_reason]
+        if done:
+            generator.remove(done)
+    generator.close()
+    return list(rows.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_batch_writes_what_each_row_alone_writes(
+    module: Any, kind: str, seed: int
+) -> None:
+    model = tiny.model(kind, seed=seed)
+    names: list[str | None] = ["form", None, "list", "tree", "form"]
+    rows = batched(module, model, names)
+    for name, row in zip(names, rows, strict=True):
+        if name is None:
+            free = module.generate_step(
+                mx.array(PROMPTS["list"]), model, max_tokens=LIMIT
+            )
+            assert row[:9] == [int(token) for token, _ in free][:9]
+        else:
+            assert row == alone(module, model, name), name
+
+
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("name", PROMPTS)
+def test_a_draft_model_changes_nothing(module: Any, name: str, most: int) -> None:
+    model = tiny.model("llama", seed=1)
+    want = alone(module, model, name)
+    for draft in (model, tiny.model("llama", seed=2)):
+        assert drafted(module, model, draft, name, most) == want
+
+
+def test_forced_text_counts_as_drafted(module: Any) -> None:
+    model = tiny.model("llama", seed=1)
+    steps = module.speculative_generate_step(
+        mx.array(PROMPTS["form"]),
+        model,
+        model,
+        max_tokens=LIMIT,
+        logits_processors=[made("form")],
+    )
+    whole = [(int(t), type(t).__name__, from_draft) for t, _, from_draft in steps]
+    assert all(from_draft for _, kind, from_draft in whole[:-1] if kind == "Forced")
+    assert sum(from_draft for *_, from_draft in whole) > len(whole) / 2
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_draft_caches_hold_what_was_yielded(module: Any, name: str) -> None:
+    from mlx_lm.models.cache import make_prompt_cache
+
+    model, draft = tiny.model("llama", seed=1), tiny.model("llama", seed=2)
+    for stop in (1, 4, 7, LIMIT):
+        caches = [*make_prompt_cache(model), *make_prompt_cache(draft)]
+        steps = module.speculative_generate_step(
+            mx.array(PROMPTS[name]),
+            model,
+            draft,
+            max_tokens=LIMIT,
+            prompt_cache=caches,
+            logits_processors=[made(name)],
+        )
+        tokens = [int(token) for token, *_ in islice(steps, stop)]
+        steps.close()
+        held = caches[0].offset
+        whole = [*PROMPTS[name], *tokens]
+        assert len(PROMPTS[name]) <= held <= len(whole)
+        after = model(
+            mx.array([[*whole[held:], 11]]), cache=caches[: len(model.layers)]
+        )
+        fresh = model(mx.array([[*whole, 11]]))
+        assert np.allclose(np.array(after[0, -1]), np.array(fresh[0, -1]), atol=1e-3)
+
+
+class Watched:
+    """Counts runs that were taken back."""
+
+    def __init__(self, undo: Callable[[], None], counts: list[int]) -> None:
+        self._undo, self._counts = undo, counts
+
+    def __call__(self) -> None:
+        self._counts[0] += 1
+        self._undo()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", PROMPTS)
+def test_runs_enqueued_ahead_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, kind: str, name: str
+) -> None:
+    """Whether or not a guess is worth it: all are made, and most taken back."""
+    import stcon.decode.feed as feed
+
+    module = import_module("mlx_lm.generate")
+    stock, counts = feed.checkpoint, [0]
+    monkeypatch.setattr(
+        feed, "checkpoint", lambda caches: Watched(stock(caches), counts)
+    )
+    for seed in range(2):
+        model = tiny.model(kind, seed=seed)
+        with stcon.patch(pipelined=False):
+            want = alone(module, model, name)
+        for worth in (0.2, 1.0):
+            monkeypatch.setattr("stcon.decode.ahead._WORTH", worth)
+            with stcon.patch(pipelined=True):
+                assert alone(module, model, name) == want
+    assert counts[0] > 0 or name == "list"  # which may end before text is forced
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_the_same_seed_the_same_sample(kind: str) -> None:
+    module, model = import_module("mlx_lm.generate"), tiny.model(kind)
+    found = []
+    for pipelined in (False, True):
+        with stcon.patch(pipelined=pipelined):
+            mx.random.seed(7)
+            steps = module.generate_step(
+                mx.array(PROMPTS["form"]),
+                model,
+                max_tokens=LIMIT,
+                sampler=mx.random.categorical,
+                logits_processors=[made("form")],
+            )
+            found.append([int(token) for token, _ in steps])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pipelined_batch_is_the_same(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    module, model = import_module("mlx_lm.generate"), tiny.model(kind, seed=1)
+    names: list[str | None] = ["form", "tree", None, "list"]
+    with stcon.patch(pipelined=False):
+        want = batched(module, model, names)
+    monkeypatch.setattr("stcon.decode.ahead._WORTH", 1.0)
+    with stcon.patch(pipelined=True):
+        assert batched(module, model, names) == want
+
+
+def test_rows_join_and_leave_at_any_step(module: Any) -> None:
+    """A new row each two steps; one is removed half-way."""
+    model, names = tiny.model("llama", seed=1), ["form", "list", "tree", "form", "list"]
+    generator = module.BatchGenerator(model, completion_batch_size=3)
+    rows: dict[int, list[int]] = {}
+    waiting, uids, step = list(names), {}, 0
+    while waiting or rows.keys() - {u for u in rows if u in uids and uids[u][1]}:
+        if waiting and step % 2 == 0:
+            name = waiting.pop(0)
+            [uid] = generator.insert(
+                [PROMPTS[name]], [LIMIT], logits_processors=[[made(name)]]
+            )
+            uids[uid], rows[uid] = [name, False], []
+        if step == 5:
+            generator.remove([0])
+            uids[0][1] = True
+        for response in generator.next_generated():
+            rows[response.uid].append(response.token)
+            is_end = response.token == tiny.end_id()
+            if is_end and not response.finish_reason:
+                generator.remove([response.uid])
+            uids[response.uid][1] |= is_end or response.finish_reason is not None
+        step += 1
+    for uid, tokens in rows.items():
+        want = alone(module, model, uids[uid][0])
+        assert tokens == (want[: len(tokens)] if uid == 0 else want)
+    generator.close()
+
+
+def test_limits_of_rows_are_kept(module: Any) -> None:
+    model = tiny.model("llama", seed=1)
+    least = made("form").costs.least(made("form").start)
+    for limit in (least, least + 2, least + 5):
+        for name, row in zip(
+            ("form", "list"),
+            batched(module, model, ["form", "list"], limit),
+            strict=True,
+        ):
+            constraint = made(name)
+            assert len(row) <= limit
+            assert constraint.matches(constraint.vocabulary.decode(row)), (limit, row)
+
+
+def test_a_limit_that_is_too_small_takes_no_row(module: Any) -> None:
+    generator = module.BatchGenerator(tiny.model("llama"))
+    with pytest.raises(LimitError, match="the least is"):
+        generator.insert(
+            [PROMPTS["list"], PROMPTS["form"]],
+            [LIMIT, 2],
+            logits_processors=[[made("list")], [made("form")]],
+        )
+    assert not generator._unprocessed_sequences
+    generator.close()
+
+
+def test_a_batch_that_is_unpatched_half_way_goes_on() -> None:
+    module, model = import_module("mlx_lm.generate"), tiny.model("llama", seed=1)
+    with stcon.patch():
+        generator = module.BatchGenerator(model)
+        [uid] = generator.insert(
+            [PROMPTS["form"]], [LIMIT], logits_processors=[[made("form")]]
+        )
+        tokens = [generator.next_generated()[0].token for _ in range(4)]
+    while responses := generator.next_generated():
+        tokens.append(responses[0].token)
+        if tokens[-1] == tiny.end_id():
+            generator.remove([uid])
+    assert made("form").matches(made("form").vocabulary.decode(tokens[:-1]))
+    generator.close()
+
+
+def test_patched_steps_are_chosen_by_device() -> None:
+    assert steps_module.suits(True) and not steps_module.suits(False)
+    assert steps_module.suits(None) == (mx.default_device() == mx.gpu)
+    assert "mlx_lm.generate" in sys.modules
