@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from stcon.constraints.constraint import Constraint
@@ -19,8 +20,13 @@ from stcon.decode.generate_step import sort_processors, suits
 from stcon.decode.rollback import checkpoint
 from stcon.decode.row import Row
 
-_forecasts: weakref.WeakKeyDictionary[Any, Forecast] = weakref.WeakKeyDictionary()
 _ANY = "any row"
+
+
+@cache
+def _forecasts() -> weakref.WeakKeyDictionary[Any, Forecast]:
+    """The forecasts of living batches."""
+    return weakref.WeakKeyDictionary()
 
 
 def insert_rows(
@@ -96,7 +102,7 @@ def _fed(
     """The tokens of this step and the logits after them, float [rows, width]."""
     import mlx.core as mx
 
-    forecast = _forecasts.setdefault(batch, Forecast())
+    forecast = _forecasts().setdefault(batch, Forecast())
     undo = logits = None
     if pipelined and forecast.is_worth(_ANY):
         undo = checkpoint(batch.prompt_cache)

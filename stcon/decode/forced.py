@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,10 @@ class Plan:
     heals: bool = False
 
 
-_planners: weakref.WeakKeyDictionary[Constraint, Planner] = weakref.WeakKeyDictionary()
+@cache
+def _planners() -> weakref.WeakKeyDictionary[Constraint, Planner]:
+    """The planners of living constraints."""
+    return weakref.WeakKeyDictionary()
 
 
 def planner_of(constraint: Constraint) -> Planner | None:
@@ -54,12 +57,13 @@ def planner_of(constraint: Constraint) -> Planner | None:
     generations.  None where the tokenizer's split is not known."""
     if isinstance(constraint, BudgetConstraint):
         constraint = constraint.inner
-    planner = _planners.get(constraint)
+    planners = _planners()
+    planner = planners.get(constraint)
     if planner is None:
         split = constraint.vocabulary.split
         if split is None:
             return None
-        planner = _planners[constraint] = Planner(constraint, split)
+        planner = planners[constraint] = Planner(constraint, split)
     return planner
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -30,9 +31,10 @@ class Head:
     owner: tuple[str, ...]
     is_tied: bool
 
-    def hidden(self, model: Any, tokens: Any, cache: Any) -> Any:
-        """What the head is given, [rows, n, size], for ids [rows, n]."""
-        return self._owner(model).model(tokens, cache=cache)
+    def hidden(self, model: Any, tokens: Any, layers: Any) -> Any:
+        """What the head is given, [rows, n, size], for ids [rows, n]; ``layers``: the
+        cache of each."""
+        return self._owner(model).model(tokens, cache=layers)
 
     def logits(self, model: Any, hidden: Any) -> Any:
         """Logits, [..., width], of hidden vectors [..., size]."""
@@ -78,7 +80,32 @@ class Head:
         return owner.model.embed_tokens if self.is_tied else owner.lm_head
 
 
-_known: dict[int, tuple[Callable[[], Any], Head | None]] = {}
+class Heads:
+    """The heads of models met so far; forgotten with their models."""
+
+    def __init__(self) -> None:
+        self._met: dict[int, tuple[Callable[[], Any], Head | None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._met)
+
+    def of(self, model: Any) -> Head | None:
+        """The head of ``model``, looked for once."""
+        key = id(model)  # a module of mlx cannot be hashed
+        met = self._met.get(key)
+        if met is not None and met[0]() is model:
+            return met[1]
+        alive = weakref.ref(model, lambda _: self._met.pop(key, None))
+        heads = _candidates(model)
+        found = next((head for head in heads if _is_right(model, head)), None)
+        self._met[key] = alive, found
+        return found
+
+
+@cache
+def shared_heads() -> Heads:
+    """Those that all generations of this process share."""
+    return Heads()
 
 
 def head_of(model: Any) -> Head | None:
@@ -89,14 +116,7 @@ def head_of(model: Any) -> Head | None:
     """
     if not isinstance(model, _nn().Module):
         return None  # a wrapper of the user's, which wants to see each call
-    met = _known.get(id(model))
-    if met is not None and met[0]() is model:
-        return met[1]
-    key = id(model)
-    reference = weakref.ref(model, lambda _: _known.pop(key, None))
-    found = next((head for head in _candidates(model) if _is_right(model, head)), None)
-    _known[key] = reference, found
-    return found
+    return shared_heads().of(model)
 
 
 def _candidates(model: Any) -> list[Head]:

@@ -13,7 +13,7 @@ from mlx_lm.models.cache import make_prompt_cache
 
 import stcon
 from stcon.decode.feed import Feed
-from stcon.decode.head import Fed, Head, head_of
+from stcon.decode.head import Fed, Head, head_of, shared_heads
 from tests import tiny
 from tests.decode.test_ways import LIMIT, PROMPTS, alone, made
 
@@ -108,15 +108,14 @@ def test_adapters_around_a_head_are_called_whole() -> None:
 def test_heads_are_forgotten_with_their_models() -> None:
     import gc
 
-    from stcon.decode.head import _known
-
-    before = len(_known)
+    gc.collect()
+    before = len(shared_heads())
     model = tiny.model("llama")
     head_of(model)
-    assert len(_known) == before + 1
+    assert len(shared_heads()) == before + 1
     del model
     gc.collect()
-    assert len(_known) == before
+    assert len(shared_heads()) == before
 
 
 @pytest.mark.parametrize("kind", KINDS)
