@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stcon.api import constrain, load
     from stcon.constraints.constraint import Constraint
     from stcon.decode.patch import patch, unpatch
+    from stcon.decode.stream import partial_json, stream
     from stcon.errors import (
         ConstraintFileError,
         HistoryError,
@@ -44,7 +45,9 @@ __all__ = [
     "VocabularyError",
     "constrain",
     "load",
+    "partial_json",
     "patch",
+    "stream",
     "trace",
     "unpatch",
 ]
@@ -55,7 +58,9 @@ _HOME = {
     "Vocabulary": "stcon.tokens.vocabulary",
     "constrain": "stcon.api",
     "load": "stcon.api",
+    "partial_json": "stcon.decode.stream",
     "patch": "stcon.decode.patch",
+    "stream": "stcon.decode.stream",
     "trace": "stcon.show.trace",
     "unpatch": "stcon.decode.patch",
 }

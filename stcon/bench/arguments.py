@@ -128,6 +128,11 @@ def _add_decode(one: argparse.ArgumentParser) -> None:
         default=200,
         help="of an answer (default: 200)",
     )
+    add(
+        "--reuse",
+        action="store_true",
+        help="one grammar a schema, met once before the clock runs",
+    )
     add("--chart", metavar="FILE.svg", help="draw the runs for each token there")
 
 

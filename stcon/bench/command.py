@@ -101,7 +101,10 @@ def _measure_decode(
         "model": Path(options.model).name,
         "rounds": rounds,
         "clock": "wall",
-        **decode.measure(loaded, decoders, chosen, rounds, limit, progress),
+        "reuse": options.reuse,
+        **decode.measure(
+            loaded, decoders, chosen, rounds, limit, progress, options.reuse
+        ),
     }
 
 

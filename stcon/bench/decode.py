@@ -6,7 +6,8 @@ sampled from it: that of the prompt's last token does, reading the prompt before
 does not.  Total time is what comes after that reading; control is the total without
 the model's own time and without sampling, which is one code for all: the logits
 masked, normalised, and the likeliest found.  Grammars are new in each round, and
-compiled before the clock runs.
+compiled before the clock runs; or, if they are reused, the same in all rounds, after
+one that does not count.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ def measure(
     rounds: int,
     limit: int,
     progress: Progress,
+    reuse: bool = False,
 ) -> dict[str, Any]:
     """Per schema and engine the runs, the times and the answer."""
     rows = []
@@ -97,12 +99,12 @@ def measure(
         progress.say(f"decode {case.name}: the free answer")
         free = _free(loaded, prompt, _FREE_LIMIT * limit)
         tallies: dict[str, _Tally] = {}
-        refused: dict[str, str] = {}
-        for turn in range(rounds):
+        grammars = _Grammars(case, reuse)
+        for turn in range(-1 if reuse else 0, rounds):
             for decoder in rotated(decoders, turn):
                 progress.say(f"decode {case.name}: {decoder.name} {turn + 1}/{rounds}")
-                _round(loaded, decoder, case, prompt, limit, tallies, refused)
-        rows.append(_row(loaded, decoders, case, free, tallies, refused))
+                _round(decoder, grammars, prompt, limit, tallies if turn >= 0 else {})
+        rows.append(_row(loaded, decoders, case, free, tallies, grammars.refused))
         rows[-1]["prompt_tokens"] = len(prompt.ids)
     return {
         "max_tokens": limit,
@@ -124,20 +126,39 @@ def _free(loaded: Loaded, prompt: Prompt, limit: int) -> dict[str, Any]:
     return _counts(tally) | {"text": text, "value": found_in(text)}
 
 
+class _Grammars:
+    """The grammar of one schema for each engine, and why some have none."""
+
+    def __init__(self, case: Case, reuse: bool) -> None:
+        self._case = case
+        self._kept: dict[str, Any] | None = {} if reuse else None
+        self.refused: dict[str, str] = {}
+
+    def of(self, decoder: Decoder) -> Any:
+        """A new grammar, or the one and only; None if the engine refuses it."""
+        name = decoder.name
+        if self._kept is not None and name in self._kept:
+            return self._kept[name]
+        try:
+            grammar = decoder.compile(self._case.schema)
+        except Refused as error:
+            self.refused[name] = error.message
+            grammar = None
+        if self._kept is not None:
+            self._kept[name] = grammar
+        return grammar
+
+
 def _round(
-    loaded: Loaded,
     decoder: Decoder,
-    case: Case,
+    grammars: _Grammars,
     prompt: Prompt,
     limit: int,
     tallies: dict[str, _Tally],
-    refused: dict[str, str],
 ) -> None:
     """Nothing; one answer of ``decoder`` goes into its tally."""
-    try:
-        grammar = decoder.compile(case.schema)
-    except Refused as error:
-        refused[decoder.name] = error.message
+    grammar = grammars.of(decoder)
+    if grammar is None:
         return
     meter = Meter(prompt)
     with quiet():

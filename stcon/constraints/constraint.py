@@ -45,6 +45,8 @@ class Constraint(ABC):
     token that is not allowed.
     ``family``: what rows are kept under; within it equal row keys, equal rows.
     ``reads_prompt``: whether ``start_after`` looks at the prompt.
+    ``kept``: what later rooms have worked out for it, by type; shared with its
+    ``fresh`` twins.
     """
 
     reads_prompt = False
@@ -56,6 +58,7 @@ class Constraint(ABC):
 
     def __init__(self, bind: Callable[[Constraint], LogitsProcessor]) -> None:
         self.family = object()
+        self.kept: dict[type, Any] = {}
         self._bind = bind
         self._processor: LogitsProcessor | None = None
 

@@ -10,10 +10,8 @@ Source: few-paths paper, mechanisms 2 and 3, Theorems 19 and 20, D.3.
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 
@@ -46,33 +44,27 @@ class Plan:
     heals: bool = False
 
 
-@cache
-def _planners() -> weakref.WeakKeyDictionary[Constraint, Planner]:
-    """The planners of living constraints."""
-    return weakref.WeakKeyDictionary()
-
-
 def planner_of(constraint: Constraint) -> Planner | None:
     """The planner of a constraint, without its limit on tokens; one for all its
     generations.  None where the tokenizer's split is not known."""
     if isinstance(constraint, BudgetConstraint):
         constraint = constraint.inner
-    planners = _planners()
-    planner = planners.get(constraint)
+    planner = constraint.kept.get(Planner)
     if planner is None:
         split = constraint.vocabulary.split
         if split is None:
             return None
-        planner = planners[constraint] = Planner(constraint, split)
+        planner = constraint.kept[Planner] = Planner(constraint, split)
+    assert isinstance(planner, Planner)
     return planner
 
 
 class Planner:
-    """Plans forced text for one constraint, which must outlive it; remembers what it
-    planned.  Used by any number of generations and threads."""
+    """Plans forced text for one constraint; remembers what it planned.  Used by any
+    number of generations and threads."""
 
     def __init__(self, constraint: Constraint, split: Split) -> None:
-        self._constraint: Any = weakref.proxy(constraint)
+        self._constraint = constraint
         self._split = split
         self.start = lru_cache(maxsize=4)(self._start)
         self.after = lru_cache(maxsize=4096)(self._after)

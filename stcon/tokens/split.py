@@ -34,6 +34,7 @@ class Split:
         self._pre_tokenizer = backend.pre_tokenizer
         self._model = backend.model
         self._blocks = lru_cache(maxsize=4096)(self._cut)
+        self._shortest = lru_cache(maxsize=4096)(self._shortest_of_all)
 
     def encode(self, text: str) -> list[int]:
         """The ids of ``text``, without special tokens."""
@@ -88,8 +89,11 @@ class Split:
         """The fewest bytes that the first token of ``text`` and what follows has.
 
         Looks at each of ``nexts``, and at two characters where both may join a run
-        of punctuation.
+        of punctuation: 1 to 2 ms, once.
         """
+        return self._shortest(text, tuple(nexts))
+
+    def _shortest_of_all(self, text: str, nexts: tuple[str, ...]) -> int:
         ends = [""] if not nexts else list(nexts)
         ends += [a + b for a in nexts if not a.isalnum() for b in _JOINING]
         firsts = {self.encode(text + end)[0] for end in ends}

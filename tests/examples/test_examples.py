@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -104,6 +105,13 @@ def test_forced() -> None:
         r"(\d+) tokens, (\d+) forced \(\d+%\), (\d+) model runs", summary
     )
     assert found and int(found[3]) < int(found[2]) < int(found[1])
+
+
+def test_stream() -> None:
+    lines = [ast.literal_eval(line) for line in run("stream.py")]
+    assert lines[0] == {} and len(lines) > 6
+    assert 2 <= len(lines[-1]["tags"]) <= 3 and len(lines[-1]["title"]) <= 40
+    assert lines[-1]["title"].startswith(lines[3]["title"])
 
 
 @pytest.fixture(autouse=True)
