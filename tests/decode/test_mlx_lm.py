@@ -49,12 +49,17 @@ def prompt(tokenizer: Any, text: str) -> list[int]:
 
 
 @pytest.fixture(scope="module", params=["host", "traced"])
-def animal(request: pytest.FixtureRequest, smollm2: tuple[Any, Any]) -> Constraint:
-    return constrain(smollm2[1], SCHEMA, path=request.param)
+def path(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def alone(smollm2: tuple[Any, Any]) -> list[str]:
+def animal(path: str, smollm2: tuple[Any, Any]) -> Constraint:
+    return constrain(smollm2[1], SCHEMA, path=path)
+
+
+@pytest.fixture(scope="module")
+def alone(path: str, smollm2: tuple[Any, Any]) -> list[str]:
     """What each prompt gives with an object of its own."""
     from mlx_lm import generate
 
@@ -65,7 +70,7 @@ def alone(smollm2: tuple[Any, Any]) -> list[str]:
             tokenizer,
             prompt(tokenizer, text),
             max_tokens=40,
-            logits_processors=[constrain(tokenizer, SCHEMA, path="host")],
+            logits_processors=[constrain(tokenizer, SCHEMA, path=path)],
         )
         for text in ASKED
     ]
@@ -222,3 +227,40 @@ def test_patched_it_takes_fewer_runs(smollm2: tuple[Any, Any]) -> None:
     written = [event.token for event in events[:-1]]
     assert written == tokenizer.encode(text, add_special_tokens=False)
     assert len(runs) - 1 <= len(written) / 2, "the prompt, and few runs after it"
+
+
+def test_all_ways_write_the_same(smollm2: tuple[Any, Any]) -> None:
+    """At once, enqueued ahead, in a batch, with a draft model, and unpatched."""
+    from mlx_lm import batch_generate, stream_generate
+
+    import stcon
+
+    model, tokenizer = smollm2
+    prompts = [prompt(tokenizer, text) for text in ASKED]
+
+    def run(**more: Any) -> list[int]:
+        events = stream_generate(
+            model,
+            tokenizer,
+            prompts[0],
+            max_tokens=40,
+            logits_processors=[constrain(tokenizer, SCHEMA)],
+            **more,
+        )
+        return [int(event.token) for event in events]
+
+    unpatched = run()
+    with stcon.patch(pipelined=True):
+        assert run() == unpatched
+    with stcon.patch():
+        assert run() == unpatched
+        assert run(draft_model=model, num_draft_tokens=2) == unpatched
+        rows = batch_generate(
+            model,
+            tokenizer,
+            prompts,
+            max_tokens=40,
+            logits_processors=[constrain(tokenizer, SCHEMA)],
+        )
+    ends = tokenizer.eos_token_ids
+    assert rows.texts[0] == tokenizer.decode([t for t in unpatched if t not in ends])

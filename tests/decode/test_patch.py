@@ -287,6 +287,7 @@ def everything() -> dict[tuple[str, str], object]:
                 found |= {
                     (f"{name}.{attribute}", inner): part
                     for inner, part in vars(value).items()
+                    if inner != "__slotnames__"  # made by copy.deepcopy
                 }
     return found
 
