@@ -1,9 +1,9 @@
 """A constraint as an mlx-lm logits processor.
 
-Two paths, equal bit for bit but for pinned text.  On the CPU backend the history is read, the state
-looked up and a kept numpy row applied (``HostProcessor``).  On a GPU reading a
-token would stall the pipeline, in which mlx-lm prepares step n + 1 before step
-n is known; there everything is a function of device values (``traced.py``).
+Two paths, equal bit for bit but for pinned text.  On the CPU backend the history is
+read, the state looked up and a kept numpy row applied (``HostProcessor``).  On a GPU
+reading a token would stall the pipeline, in which mlx-lm prepares step n + 1 before
+step n is known; there everything is a function of device values (``traced.py``).
 """
 
 from __future__ import annotations
