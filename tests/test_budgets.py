@@ -26,7 +26,11 @@ TOP_LEVEL = {
     "tests",
 }
 FILE_LINES, FUNCTION_LINES, NAMES, WIDTH = 400, 60, 20, 88
-SPEAKS = ("stcon/bench/", "stcon/__main__.py")  # programs, so they may print
+SPEAKS = (
+    "stcon/bench/",
+    "stcon/server/command.py",
+    "stcon/__main__.py",
+)  # programs, so they may print
 MACHINE_PATH = re.compile(
     r"""(?<![\w.}\])~*-])/(home|root|tmp|work|Users)/(?!\.\.\.)"""
 )

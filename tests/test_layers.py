@@ -26,11 +26,12 @@ RANK = {
     "decode": 6,
     "qwen35": 7,
     "api": 8,  # the door: the rooms behind it do not know it
+    "server": 9,
     "bench": 9,
     "show": 10,
     "__main__": 11,
 }
-KNOWS_MLX_LM = {"decode", "qwen35", "bench", "__main__"}
+KNOWS_MLX_LM = {"decode", "qwen35", "server", "bench", "__main__"}
 HEAVY = ("mlx", "mlx_lm", "numpy", "pydantic", "tokenizers", "torch", "transformers")
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

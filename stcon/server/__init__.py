@@ -1,0 +1,1 @@
+"""mlx-lm's server, with formats: ``python -m stcon serve``."""

@@ -1,0 +1,68 @@
+"""Constraints for requests: compiled once for a format and a tokenizer."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from stcon.api import constrain
+from stcon.constraints.constraint import Constraint
+from stcon.decode.budgets import limited
+from stcon.errors import StconError
+from stcon.server.formats import Format
+from stcon.tokens.vocabulary import Vocabulary
+
+_KEPT = 64
+_BYTES = [None, *(bytes([byte]) for byte in range(256))]
+
+
+class Constraints:
+    """The last 64 formats of each tokenizer."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._of: weakref.WeakKeyDictionary[Any, OrderedDict[Format, Constraint]] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def get(self, tokenizer: Any, format: Format) -> Constraint:
+        """The constraint of ``format``; a thinking model may think first.
+
+        ``tokenizer``: mlx-lm's TokenizerWrapper.  Raises ValueError.
+        """
+        with self._lock:
+            kept = self._of.setdefault(tokenizer, OrderedDict())
+            if format in kept:
+                kept.move_to_end(format)
+                return kept[format]
+        thinks = bool(getattr(tokenizer, "has_thinking", False))
+        made = _made(tokenizer, format, after=thinks)
+        with self._lock:
+            kept[format] = made
+            while len(kept) > _KEPT:
+                kept.popitem(last=False)
+        return made
+
+
+def check(format: Format) -> None:
+    """Nothing; raises ValueError for a format that cannot be enforced, whatever the
+    tokenizer."""
+    _made(Vocabulary.from_bytes(_BYTES, [0]), format)
+
+
+def check_limit(constraint: Constraint, prompt: Sequence[int], max_tokens: int) -> None:
+    """Nothing; raises ValueError when no answer behind ``prompt`` has so few tokens."""
+    try:
+        limited(constraint, max_tokens).start_after(prompt)
+    except StconError as error:
+        raise ValueError(str(error)) from error
+
+
+def _made(tokenizer: Any, format: Format, **options: Any) -> Constraint:
+    try:
+        return constrain(tokenizer, **format.options, **options)
+    except (StconError, TypeError) as error:
+        raise ValueError(f"{format.field}: {error}") from error
