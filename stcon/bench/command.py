@@ -102,8 +102,11 @@ def _measure_decode(
         "rounds": rounds,
         "clock": "wall",
         "reuse": options.reuse,
+        "overlap": options.overlap,
         **decode.measure(
-            loaded, decoders, chosen, rounds, limit, progress, options.reuse
+            *(loaded, decoders, chosen, rounds, limit, progress),
+            reuse=options.reuse,
+            overlaps=options.overlap,
         ),
     }
 

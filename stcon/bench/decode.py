@@ -90,6 +90,7 @@ def measure(
     limit: int,
     progress: Progress,
     reuse: bool = False,
+    overlaps: bool = False,
 ) -> dict[str, Any]:
     """Per schema and engine the runs, the times and the answer."""
     rows = []
@@ -103,7 +104,8 @@ def measure(
         for turn in range(-1 if reuse else 0, rounds):
             for decoder in rotated(decoders, turn):
                 progress.say(f"decode {case.name}: {decoder.name} {turn + 1}/{rounds}")
-                _round(decoder, grammars, prompt, limit, tallies if turn >= 0 else {})
+                meter = Meter(prompt, overlaps)
+                _round(decoder, grammars, meter, limit, tallies if turn >= 0 else {})
         rows.append(_row(loaded, decoders, case, free, tallies, grammars.refused))
         rows[-1]["prompt_tokens"] = len(prompt.ids)
     return {
@@ -152,7 +154,7 @@ class _Grammars:
 def _round(
     decoder: Decoder,
     grammars: _Grammars,
-    prompt: Prompt,
+    meter: Meter,
     limit: int,
     tallies: dict[str, _Tally],
 ) -> None:
@@ -160,7 +162,6 @@ def _round(
     grammar = grammars.of(decoder)
     if grammar is None:
         return
-    meter = Meter(prompt)
     with quiet():
         total, out = timed(lambda: decoder.decode(grammar, meter, limit))
     tally = tallies.setdefault(decoder.name, _Tally(out, meter.sizes))

@@ -212,6 +212,30 @@ def test_measured(loaded: Loaded) -> None:
     assert "stcon patched" in shown and shown.count("no constraint") == 1
 
 
+@pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.parametrize("overlaps", [False, True])
+def test_how_it_is_measured_changes_no_answer(
+    loaded: Loaded, reuse: bool, overlaps: bool
+) -> None:
+    decoders, counts = open_decoders(loaded, []), [0]
+    compiled = decoders[0].compile
+
+    def counted(schema: Any) -> Any:
+        counts[0] += 1
+        return compiled(schema)
+
+    decoders[0].compile = counted  # type: ignore[method-assign]
+    plain = measure(loaded, decoders, [CASE], 1, 60, Progress())["schemas"][0]
+    counts[0] = 0
+    more = {"reuse": reuse, "overlaps": overlaps}
+    found = measure(loaded, decoders, [CASE], 2, 60, Progress(), **more)["schemas"][0]
+    assert counts == [1 if reuse else 2]
+    for name, have in found["engines"].items():
+        assert have["text"] == plain["engines"][name]["text"]
+        assert have["fed"] == plain["engines"][name]["fed"]
+        assert have["run_ms"]["count"] == 2 * have["runs"]
+
+
 def test_a_refusal_is_told(loaded: Loaded) -> None:
     one = decoder(loaded, OURS[0])
 
