@@ -94,7 +94,8 @@ class ConstrainedLoop:
                 yield self._end(fed, plan)
                 return
             token, logprobs, ahead = self._sampled(fed, plan)
-            plan = self._chooser.after(token, plan.state)
+            before, plan = plan, self._chooser.after(token, plan.state)
+            self._learn(before, plan)
             if plan.heals:
                 token, forced = plan.tokens[0], plan.tokens[1 : self._left]
             else:
@@ -127,9 +128,7 @@ class ConstrainedLoop:
         chosen = self._sampler(logprobs)
         mx.async_eval(chosen, logprobs)  # type: ignore[no-untyped-call]
         ahead = self._enqueued(chosen, plan)
-        token = int(chosen.item())
-        self._learn(token, plan)
-        return token, logprobs[0], ahead
+        return int(chosen.item()), logprobs[0], ahead
 
     def _enqueued(self, chosen: Any, plan: Plan) -> _Ahead | None:
         """The run after a token that is not known yet, where that is worth it."""
@@ -145,10 +144,11 @@ class ConstrainedLoop:
         self._runner.start(fed)
         return _Ahead(fed, undo, history)
 
-    def _learn(self, token: int, plan: Plan) -> None:
+    def _learn(self, before: Plan, after: Plan) -> None:
+        """Nothing; whether a run ahead would have been wasted is noted."""
         if self._forecast is not None:
-            follows = bool(self._chooser.after(token, plan.state).tokens)
-            self._forecast.note(self._chooser.masks.key(plan.state), follows)
+            key = self._chooser.masks.key(before.state)
+            self._forecast.note(key, bool(after.tokens))
 
     def _go_on(
         self, ahead: _Ahead | None, token: int, forced: Sequence[int], plan: Plan
