@@ -1,7 +1,7 @@
 """One line that teaches mlx-lm's own loops about constraints, and one that undoes it.
 
 ``patch()`` puts a wrapper in the place of each function of mlx-lm that runs a model,
-and of two methods of its batches; a call without a constraint goes to the original.
+and of some methods of its batches; a call without a constraint goes to the original.
 ``unpatch()`` puts every attribute back as it was.
 """
 
@@ -20,7 +20,13 @@ from stcon.errors import StconError
 _OLDEST = (0, 31, 3)
 _STOCK = "__stcon_stock__"
 _FUNCTIONS = ("generate_step", "speculative_generate_step")
-_METHODS = (("GenerationBatch", "_step"), ("BatchGenerator", "insert_segments"))
+_METHODS = (
+    ("GenerationBatch", "_step"),
+    ("GenerationBatch", "filter"),
+    ("PromptProcessingBatch", "filter"),
+    ("BatchGenerator", "insert_segments"),
+)
+_OF_ROWS = ("logits_processors", "samplers")
 _lock = threading.Lock()
 
 
@@ -126,6 +132,8 @@ def _wrappers(
     ]
     makers: tuple[Callable[..., Any], ...] = (
         partial(_of_batches, pipelined=pipelined),
+        _of_filters,
+        _of_filters,
         _of_inserts,
     )
     methods = [
@@ -189,6 +197,26 @@ def _of_batches(
 
     setattr(step, _STOCK, stock)
     return step
+
+
+def _of_filters(stock: Callable[..., Any]) -> Callable[..., Any]:
+    """``filter`` of a batch: each row keeps its own processors and sampler.
+
+    Up to mlx-lm 0.31 lists that are all empty are not filtered, so a row that joins
+    after plain rows have left is given those of another row, or none.
+    """
+
+    @wraps(stock)
+    def filter(self: Any, keep: Any) -> Any:
+        before = {name: getattr(self, name) for name in _OF_ROWS}
+        found = stock(self, keep)
+        for name, values in before.items():
+            if values and len(getattr(self, name)) != len(self.uids):
+                setattr(self, name, [values[place] for place in keep])
+        return found
+
+    setattr(filter, _STOCK, stock)
+    return filter
 
 
 def _of_inserts(stock: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ the request's logits processors.  ``stcon.patch()`` does the rest.
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ def patched_server() -> Iterator[Any]:
     wrappers = _Wrappers()
     parts = [
         (module.APIHandler, "validate_model_parameters", wrappers.validate),
+        (module.APIHandler, "do_POST", _answered),
         (module.ResponseGenerator, "generate", wrappers.generate),
         (module.ResponseGenerator, "_tokenize", wrappers.tokenize),
         (module, "_make_logits_processors", wrappers.processors),
@@ -54,6 +56,24 @@ def patched_server() -> Iterator[Any]:
                 setattr(owner, name, was)
 
 
+class RefusedFormat(ValueError):
+    """A request asks for a format that is not known or cannot be enforced."""
+
+
+def _answered(stock: Callable[..., Any]) -> Callable[..., Any]:
+    """A refused format is status 400; mlx-lm answers so itself from 0.32 on."""
+
+    def do_POST(handler: Any) -> None:
+        try:
+            stock(handler)
+        except RefusedFormat as error:
+            handler._set_completion_headers(400)
+            handler.end_headers()
+            handler.wfile.write(json.dumps({"error": str(error)}).encode())
+
+    return do_POST
+
+
 class _Wrappers:
     """The wrappers of one server, with the constraints they have made.
 
@@ -67,14 +87,17 @@ class _Wrappers:
         self._constraints = Constraints()
 
     def validate(self, stock: Callable[..., Any]) -> Callable[..., Any]:
-        """Reads the format of a request; raises ValueError, which is status 400."""
+        """Reads the format of a request; raises RefusedFormat, which is status 400."""
 
         def validate_model_parameters(handler: Any) -> None:
             stock(handler)
             self._request.format = None
-            format = wanted(handler.body)
-            if format is not None:
-                check(format)
+            try:
+                format = wanted(handler.body)
+                if format is not None:
+                    check(format)
+            except ValueError as error:
+                raise RefusedFormat(str(error)) from error
             self._request.format = format
 
         return validate_model_parameters

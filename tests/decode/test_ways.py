@@ -249,6 +249,24 @@ def test_rows_join_and_leave_at_any_step(module: Any) -> None:
     generator.close()
 
 
+def test_a_row_that_joins_after_plain_rows_have_left(module: Any) -> None:
+    """mlx-lm 0.31 gives it the processors of a row that is gone: none."""
+    model = tiny.model("llama", seed=1)
+    generator = module.BatchGenerator(model)
+    for name in ("list", "form"):
+        [plain] = generator.insert([PROMPTS[name]], [3])
+        while generator.next_generated():
+            pass
+    [uid] = generator.insert(
+        [PROMPTS["form"]], [LIMIT], logits_processors=[[made("form")]]
+    )
+    tokens: list[int] = []
+    while not tokens or tokens[-1] != tiny.end_id():
+        tokens += [response.token for response in generator.next_generated()]
+    assert tokens == alone(module, model, "form") and uid != plain
+    generator.close()
+
+
 def test_limits_of_rows_are_kept(module: Any) -> None:
     model = tiny.model("llama", seed=1)
     least = made("form").costs.least(made("form").start)
