@@ -156,8 +156,22 @@ class Planner:
         if end == DEAD or not self._split.cuts_for_good:
             return plan
         nexts = characters(self._constraint.live(end))
-        cover = self._split.shortest_first(rest, nexts)
+        may_end = self._constraint.is_complete(end)
+        wanted = self._split.shortest_first(rest, nexts, may_end)
+        cover = self._writable(rest.encode(), wanted)
         return Plan(plan.tokens, plan.state, cover, plan.heals)
+
+    def _writable(self, rest: bytes, wanted: int) -> int:
+        """The most bytes, up to ``wanted``, that a token of nothing but forced text
+        has; 0 for one.
+
+        That token stays open, so whatever may follow the forced text can be written,
+        also what no sample of it has shown.
+        """
+        for size in range(min(wanted, len(rest)), 1, -1):
+            if self._constraint.vocabulary.has(rest[:size]):
+                return size
+        return 0
 
 
 def _decoded(data: bytes) -> str | None:

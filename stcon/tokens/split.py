@@ -14,13 +14,25 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cache, cached_property, lru_cache
+from typing import Any, NamedTuple
+from unicodedata import category
+
+from stcon.tokens.added import AddedTexts
 
 _SAMPLES = 150
 _ALPHABET = "ab1 .,\":{}[]_-\n'sé中😀\u00a0"
 _ABROAD = "é\u00a0\u0301ñ\u0410א中\u3000。“—\u2003😀\ue000"
 """Characters of many kinds, one or more for each length of their UTF-8."""
+
+
+class Block(NamedTuple):
+    """What is encoded by itself: from character ``start``, what the model reads;
+    ``token``: the added token that it is, else -1."""
+
+    start: int
+    piece: str
+    token: int = -1
 
 
 class Split:
@@ -33,22 +45,23 @@ class Split:
         self._normalizer = backend.normalizer
         self._pre_tokenizer = backend.pre_tokenizer
         self._model = backend.model
+        self._added = AddedTexts(backend)
         self._blocks = lru_cache(maxsize=4096)(self._cut)
         self._shortest = lru_cache(maxsize=4096)(self._shortest_of_all)
 
     def encode(self, text: str) -> list[int]:
         """The ids of ``text``, without special tokens."""
-        return [t.id for _, piece in self._blocks(text) for t in self._tokens(piece)]
+        return [token for block in self._blocks(text) for token in self._ids(block)]
 
     def encode_part(self, text: str, first: int, last: int) -> list[int]:
         """The ids of the blocks of ``text`` that begin from character ``first`` on
         and before ``last``; of its tokens there where it is not cut."""
         if self.cuts_for_good:
             return [
-                token.id
-                for start, piece in self._blocks(text)
-                if first <= start < last
-                for token in self._tokens(piece)
+                token
+                for block in self._blocks(text)
+                if first <= block.start < last
+                for token in self._ids(block)
             ]
         found, at = [], 0
         begin, end = len(text[:first].encode()), len(text[:last].encode())
@@ -66,9 +79,15 @@ class Split:
         """
         if not text or (nexts is not None and not nexts):
             return len(text)
+        unsure = self._added.unsure(text, nexts)
+        return min(unsure, self._sure_of_blocks(text, nexts, may_end))
+
+    def _sure_of_blocks(
+        self, text: str, nexts: Collection[str] | None, may_end: bool
+    ) -> int:
         if not self.cuts_for_good:
             return self._sure_by_encoding(text, nexts, may_end)
-        starts = [start for start, _ in self._blocks(text)]
+        starts = [block.start for block in self._blocks(text)]
         run = len(text.rstrip())
         if run < len(text):
             return max((start for start in starts if start <= run), default=0)
@@ -78,24 +97,26 @@ class Split:
 
     def is_cut(self, text: str, char: str) -> bool:
         """Whether a block begins between ``text`` and ``char``."""
-        starts = [start for start, _ in self._blocks(text + char)]
-        return len(text) in starts
+        return len(text) in (block.start for block in self._blocks(text + char))
 
     def is_boundary(self, text: str, place: int) -> bool:
         """Whether a block of ``text`` begins at character ``place``."""
-        return place == len(text) or place in (s for s, _ in self._blocks(text))
+        return place == len(text) or place in (b.start for b in self._blocks(text))
 
-    def shortest_first(self, text: str, nexts: Collection[str]) -> int:
+    def shortest_first(
+        self, text: str, nexts: Collection[str], may_end: bool = False
+    ) -> int:
         """The fewest bytes that the first token of ``text`` and what follows has.
 
         Looks at each of ``nexts``, and at two characters where both may join a run
         of punctuation: 1 to 2 ms, once.
         """
-        return self._shortest(text, tuple(nexts))
+        return self._shortest(text, tuple(nexts), may_end)
 
-    def _shortest_of_all(self, text: str, nexts: tuple[str, ...]) -> int:
-        ends = [""] if not nexts else list(nexts)
-        ends += [a + b for a in nexts if not a.isalnum() for b in _JOINING]
+    def _shortest_of_all(self, text: str, nexts: tuple[str, ...], may_end: bool) -> int:
+        ends = [*nexts] if nexts and not may_end else ["", *nexts]
+        joining = [char for char in nexts if char < "\x80" and not char.isalnum()]
+        ends += [a + b for a in joining for b in _JOINING]
         firsts = {self.encode(text + end)[0] for end in ends}
         return min(len(self._token_bytes(token)) for token in firsts)
 
@@ -111,8 +132,8 @@ class Split:
             whole = "".join(rng.choices(_ALPHABET, k=rng.randint(2, 12)))
             text = whole[: rng.randint(1, len(whole) - 1)]
             run = len(text.rstrip())
-            before = [s for s, _ in self._blocks(text) if s <= run]
-            after = [s for s, _ in self._blocks(whole)]
+            before = [start for start, _ in self._cut_plain(text) if start <= run]
+            after = [start for start, _ in self._cut_plain(whole)]
             many = many or len(after) > 1
             if not set(before) <= set(after):
                 return False
@@ -132,10 +153,21 @@ class Split:
         spelled = b"".join(map(self._token_bytes, tokens[: max(common - 1, 0)]))
         return len(spelled.decode("utf-8", "ignore"))
 
-    def _tokens(self, piece: str) -> list[Any]:
-        return list(self._model.tokenize(piece))
+    def _ids(self, block: Block) -> list[int]:
+        if block.token >= 0:
+            return [block.token]
+        return [token.id for token in self._model.tokenize(block.piece)]
 
-    def _cut(self, text: str) -> list[tuple[int, str]]:
+    def _cut(self, text: str) -> list[Block]:
+        blocks: list[Block] = []
+        for start, part, token in self._added.parts(text):
+            if token >= 0:
+                blocks.append(Block(start, part, token))
+            else:
+                blocks += [Block(start + b, p) for b, p in self._cut_plain(part)]
+        return blocks
+
+    def _cut_plain(self, text: str) -> list[tuple[int, str]]:
         """(first character, what the model reads) of each block."""
         normal = text
         if self._normalizer is not None:
@@ -153,7 +185,28 @@ _JOINING = ',:"]}[{.; \n'
 
 def characters(live: Collection[int]) -> list[str]:
     """Characters that may be begun by the bytes ``live``: the ASCII ones
-    themselves, and some of many kinds for the others."""
+    themselves, and for each other one some of many kinds."""
     ascii_ones = [chr(byte) for byte in live if byte < 0x80]
-    leads = {byte for byte in live if byte >= 0xC2}
-    return ascii_ones + [char for char in _ABROAD if char.encode()[0] in leads]
+    leads = [byte for byte in live if byte >= 0xC2]
+    return ascii_ones + [char for lead in leads for char in _samples(lead)]
+
+
+@cache
+def _samples(lead: int) -> tuple[str, ...]:
+    """Characters whose UTF-8 begins with ``lead``: the first of each general category,
+    and those of ``_ABROAD``."""
+    if lead < 0xE0:
+        codes = range((lead & 0x1F) << 6, (lead & 0x1F) + 1 << 6)
+    elif lead < 0xF0:
+        first = max((lead & 0x0F) << 12, 0x800)
+        codes = range(first, (lead & 0x0F) + 1 << 12)
+    else:
+        first = max((lead & 0x07) << 18, 0x10000)
+        codes = range(first, min((lead & 0x07) + 1 << 18, 0x110000), 7)
+    found: dict[str, str] = {}
+    for code in codes:
+        kind = category(chr(code))
+        if kind != "Cs":
+            found.setdefault(kind, chr(code))
+    own = [char for char in _ABROAD if char.encode()[0] == lead]
+    return tuple(dict.fromkeys([*own, *found.values()]))

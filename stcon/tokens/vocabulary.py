@@ -185,16 +185,28 @@ class Vocabulary:
                 known = self._finishes[machine] = Finishes(machine, masks)
             return known
 
-    def has_longer(self, data: bytes, following: Collection[int]) -> bool:
-        """Whether a token begins with ``data`` and one of the bytes ``following``."""
+    def has(self, data: bytes) -> bool:
+        """Whether a token has the bytes ``data``, one or more."""
+        node = self._node_of(data)
+        return node is not None and bool((self.trie.node_of_token == node).any())
+
+    def _node_of(self, data: bytes) -> int | None:
+        """The trie's node after ``data``."""
         trie, node = self.trie, 0
         for byte in data:
             first = int(trie.first_child[node])
             children = trie.byte[first : first + int(trie.child_count[node])]
             place = int(np.searchsorted(children, byte))
             if place == len(children) or children[place] != byte:
-                return False
+                return None
             node = first + place
+        return node
+
+    def has_longer(self, data: bytes, following: Collection[int]) -> bool:
+        """Whether a token begins with ``data`` and one of the bytes ``following``."""
+        trie, node = self.trie, self._node_of(data)
+        if node is None:
+            return False
         first = int(trie.first_child[node])
         below = trie.byte[first : first + int(trie.child_count[node])].tolist()
         return not set(following).isdisjoint(below)

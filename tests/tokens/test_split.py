@@ -18,7 +18,10 @@ TEXT = st.text(
 )
 PIECES = st.lists(
     st.sampled_from(
-        ['"', '":"', '","', "name", " two", "12345", "}", "été", "...", "\n"]
+        [
+            *('"', '":"', '","', "name", " two", "12345", "}", "été", "...", "\n"),
+            *("<tool_call>", "</think>", "\n\n", "<h1>", "<"),
+        ]
     ),
     max_size=5,
 ).map("".join)
@@ -50,7 +53,10 @@ def test_what_is_sure_stays(name: str) -> None:
 
     @settings(max_examples=150, deadline=None)
     @given(
-        TEXT | PIECES, st.sets(st.sampled_from('ab1 ,":}\né中')), TEXT, st.booleans()
+        TEXT | PIECES,
+        st.sets(st.sampled_from('ab1 ,":}\né中日яt')),
+        TEXT | PIECES,
+        st.booleans(),
     )
     def check(text: str, nexts: set[str], more: str, may_end: bool) -> None:
         sure = split.sure(text, sorted(nexts), may_end)
@@ -113,4 +119,7 @@ def test_characters_of_live_bytes() -> None:
     assert characters([97, 48]) == ["a", "0"]
     found = characters(range(256))
     assert {char.encode()[0] for char in found} >= {0x41, 0xC3, 0xE4, 0xF0}
-    assert characters([0xE4]) == ["中"]
+    first, *others = characters([0xE4])
+    assert first == "中" and others
+    for lead in (0xC3, 0xCE, 0xE0, 0xE6, 0xEA, 0xEF, 0xF0, 0xF4):
+        assert {char.encode()[0] for char in characters([lead])} == {lead}
