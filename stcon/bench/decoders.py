@@ -91,6 +91,8 @@ def _joined(first: Any, forced: list[int]) -> Any:
 class _Metered:
     """A meter as stcon's loop feeds a model: whole, and run by run."""
 
+    is_kept, width = False, None
+
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
 
@@ -100,8 +102,11 @@ class _Metered:
     def start(self, fed: Fed) -> None:
         """Nothing: a run is timed where something is sampled from it."""
 
-    def checkpoint(self) -> None:
+    def checkpoint(self, count: int) -> None:
         """None: nothing is enqueued ahead."""
+
+    def settle(self) -> None:
+        """Nothing: the cache is not kept."""
 
 
 class StconDecoder(Decoder):

@@ -250,7 +250,7 @@ class AfterCosts(Costs):
         if isinstance(state, Gap):
             return least
         mark = constraint.mark
-        if mark.token is not None and state.matched == 0:
+        if mark.token is not None:
             return 1 + least
         return constraint.vocabulary.fewest.of(mark.text[state.matched :]) + least
 

@@ -19,6 +19,7 @@ from stcon.decode.choice import Processor
 from stcon.decode.generate_step import sort_processors, suits
 from stcon.decode.rollback import checkpoint
 from stcon.decode.row import Row
+from stcon.errors import HistoryError
 
 _ANY = "any row"
 
@@ -85,7 +86,7 @@ def constrained_batch_step(
     context, logits = _processed(batch, logits)
     logits = _masked(rows, logits)
     logprobs = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
-    batch._next_tokens = _known(rows, _sampled(batch, logprobs))
+    batch._next_tokens = _known(rows, logits.shape[-1], _sampled(batch, logprobs))
     batch._next_logprobs = list(logprobs)
     mx.async_eval(  # type: ignore[no-untyped-call]
         batch._next_tokens, batch._next_logprobs, context
@@ -109,10 +110,12 @@ def _fed(
     if undo is not None:
         logits = _run(batch, batch._next_tokens)
     sampled = batch._next_tokens.tolist()
-    tokens = [
-        token if row is None else row.feed(token)
-        for row, token in zip(rows, sampled, strict=True)
-    ]
+    try:
+        tokens = _accepted(rows, sampled)
+    except HistoryError:
+        if undo is not None:
+            undo()
+        raise
     is_other = tokens != sampled
     forecast.note(_ANY, is_other)
     if logits is None or is_other:
@@ -120,6 +123,19 @@ def _fed(
             undo()
         logits = _run(batch, mx.array(tokens, mx.uint32))
     return tokens, logits
+
+
+def _accepted(rows: Sequence[Row | None], sampled: Sequence[int]) -> list[int]:
+    """The tokens to feed for the sampled ones.  No row has moved when one of them was
+    given a token that its format does not allow, which raises HistoryError."""
+    fed = [
+        (token, None) if row is None else row.feed(token)
+        for row, token in zip(rows, sampled, strict=True)
+    ]
+    for row, (_, place) in zip(rows, fed, strict=True):
+        if row is not None and place is not None:
+            row.go_on(place)
+    return [token for token, _ in fed]
 
 
 def _run(batch: Any, tokens: Any) -> Any:
@@ -158,7 +174,7 @@ def _masked(rows: Sequence[Row | None], logits: Any) -> Any:
 
     width = logits.shape[-1]
     free = mx.ones((1, width), mx.bool_)
-    asked = [None if row is None or row.known is not None else row for row in rows]
+    asked = [None if r is None or r.known(width) is not None else r for r in rows]
     if not any(asked):
         return logits
     masks = mx.concatenate([free if row is None else row.row(width) for row in asked])
@@ -177,11 +193,11 @@ def _sampled(batch: Any, logprobs: Any) -> Any:
     )
 
 
-def _known(rows: Sequence[Row | None], sampled: Any) -> Any:
+def _known(rows: Sequence[Row | None], width: int, sampled: Any) -> Any:
     """The sampled tokens, or those that are known without."""
     import mlx.core as mx
 
-    known = [None if row is None else row.known for row in rows]
+    known = [None if row is None else row.known(width) for row in rows]
     if all(token is None for token in known):
         return sampled
     ids = mx.array([token or 0 for token in known], sampled.dtype)

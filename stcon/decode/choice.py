@@ -7,7 +7,7 @@ from typing import Any
 
 from stcon.constraints.constraint import Constraint, State
 from stcon.decode.arguments import check_width
-from stcon.decode.budgets import plan_after
+from stcon.decode.budgets import plan_after, plan_start
 from stcon.decode.forced import Plan
 from stcon.decode.head import Fed
 from stcon.decode.masks import Masks
@@ -18,10 +18,19 @@ Processor = Callable[[Any, Any], Any]
 
 
 class Chooser:
-    """Masks of one constraint, applied after other logits processors."""
+    """Masks of one constraint, applied after other logits processors.
 
-    def __init__(self, constraint: Constraint, others: Sequence[Processor]) -> None:
+    ``width``: how many logits the model has, None before that is known.
+    """
+
+    def __init__(
+        self,
+        constraint: Constraint,
+        others: Sequence[Processor],
+        width: int | None = None,
+    ) -> None:
         self.constraint = constraint
+        self._width = width
         self.masks = Masks(constraint)
         self._others = others
 
@@ -33,7 +42,7 @@ class Chooser:
     def _masked(self, fed: Fed, place: int, plan: Plan, history: Any) -> Any:
         import mlx.core as mx
 
-        width = fed.width
+        self._width = width = fed.width
         check_width(width, self.constraint.vocabulary)
         if fed.is_sparse and not self._others:
             few = self.masks.few(plan.state, width, plan.cover)
@@ -45,6 +54,11 @@ class Chooser:
         row = self.masks.row(plan.state, width, plan.cover)
         return mx.where(row, logits, mx.array(-float("inf"), logits.dtype))
 
+    def start(self, prompt: Sequence[int]) -> Plan:
+        """The plan before the first token of an output after ``prompt``."""
+        state = self.constraint.start_after(prompt)
+        return plan_start(self.constraint, state).within(self._width, state)
+
     def after(self, token: int, before: State) -> Plan:
         """The plan after ``token`` is sampled in the state ``before``.
 
@@ -53,7 +67,8 @@ class Chooser:
         after = self.constraint.advance(before, token)
         if after == DEAD:
             refuse(self.constraint, before, token, None)
-        return plan_after(self.constraint, token, before, after)
+        plan = plan_after(self.constraint, token, before, after)
+        return plan.within(self._width, after)
 
     def is_over(self, state: State) -> bool:
         """Whether only the end of the text may come."""

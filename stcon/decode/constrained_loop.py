@@ -15,12 +15,12 @@ Source: few-paths paper, mechanism 2, Theorem 19, D.7.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from stcon.constraints.constraint import Constraint
 from stcon.decode.ahead import Forecast
-from stcon.decode.budgets import limited, plan_start
+from stcon.decode.budgets import limited
 from stcon.decode.choice import Chooser, Processor, log_softmax
 from stcon.decode.feed import Runner
 from stcon.decode.forced import Forced, Plan
@@ -39,6 +39,14 @@ class _Ahead(NamedTuple):
     fed: Fed
     undo: Undo
     history: Any
+
+
+class _Span(NamedTuple):
+    """A run with forced tokens: what takes it back, and what was fed before them."""
+
+    undo: Undo
+    tokens: Any
+    forced: Sequence[int]
 
 
 class ConstrainedLoop:
@@ -64,6 +72,8 @@ class ConstrainedLoop:
         self._forecast = Forecast() if pipelined else None
         self._history: Any = None
         self._left = 0
+        self._span: _Span | None = None
+        self._given = 0
 
     def begin(self, prompt: Any, max_tokens: int) -> None:
         """Nothing; what comes after ``prompt``, mlx ids [n], is planned, in at most
@@ -72,18 +82,27 @@ class ConstrainedLoop:
         Raises LimitError when no valid output has so few.
         """
         constraint = limited(self._constraint, max_tokens)
-        self._chooser = Chooser(constraint, self._others)
+        self._chooser = Chooser(constraint, self._others, self._runner.width)
         self._left = max_tokens if max_tokens >= 0 else 1 << 62
         self._prompt = prompt
         shown = prompt.tolist() if constraint.reads_prompt else ()
-        self._plan = plan_start(constraint, constraint.start_after(shown))
+        self._plan = self._chooser.start(shown)
 
-    def steps(self, last: Any) -> Iterator[Step]:
+    def steps(self, last: Any) -> Generator[Step, None, None]:
         """Yields tokens until the text ends or there are as many as may be.
 
         ``last``: the end of the prompt, at least one token, that the model has not
-        been fed.  The text is whole when it ends, whatever is sampled.
+        been fed.  The text is whole when it ends, whatever is sampled.  When it is left
+        earlier, a cache that is kept holds what was yielded, as far as it can take back
+        forced tokens that were not.
         """
+        try:
+            yield from self._steps(last)
+        finally:
+            self._take_back()
+            self._runner.settle()
+
+    def _steps(self, last: Any) -> Iterator[Step]:
         self._history = self._prompt[: len(self._prompt) - len(last)]
         plan = self._plan
         forced = plan.tokens[: self._left]
@@ -114,7 +133,20 @@ class ConstrainedLoop:
         whole = mx.concatenate([tokens, _ids(forced)]) if forced else tokens
         if self._others:
             self._history = mx.concatenate([self._history, whole])
+        self._span, self._given = None, 0
+        if forced and self._runner.is_kept:
+            undo = self._runner.checkpoint(len(whole))
+            self._span = None if undo is None else _Span(undo, tokens, forced)
         return self._runner.run(whole)
+
+    def _take_back(self) -> None:
+        """Nothing; forced tokens that were fed and not yielded leave the cache."""
+        if self._span is None or self._given == len(self._span.forced):
+            return
+        undo, tokens, forced = self._span
+        undo()
+        self._feed(tokens, forced[: self._given])
+        self._span = None
 
     def _logprobs(self, fed: Fed, plan: Plan) -> Any:
         """What a sampler is given after a run, [1, width]."""
@@ -136,7 +168,7 @@ class ConstrainedLoop:
             return None
         if not self._forecast.is_worth(self._chooser.masks.key(plan.state)):
             return None
-        undo = self._runner.checkpoint()
+        undo = self._runner.checkpoint(1)
         if undo is None:
             return None
         history = self._history
@@ -172,6 +204,7 @@ class ConstrainedLoop:
         first = len(fed) - len(tokens) - 1
         for place, token in enumerate(tokens, first):
             logits = fed.logits(place, place + 1)
+            self._given += 1
             yield Forced(token), log_softmax(logits)[0]
 
     def _end(self, fed: Fed, plan: Plan) -> Step:

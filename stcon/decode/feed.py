@@ -10,7 +10,14 @@ from stcon.decode.rollback import Undo, checkpoint
 
 
 class Runner(Protocol):
-    """What a loop needs of a model."""
+    """What a loop needs of a model.  ``is_kept``: whether somebody goes on with its
+    cache when the generation is over.  ``width``: how many logits it has, None before
+    that is known."""
+
+    is_kept: bool
+
+    @property
+    def width(self) -> int | None: ...
 
     def run(self, tokens: Any) -> Fed:
         """What the model makes of ids, mlx [n]; lazy."""
@@ -18,8 +25,12 @@ class Runner(Protocol):
     def start(self, fed: Fed) -> None:
         """Nothing; a run begins to be computed."""
 
-    def checkpoint(self) -> Undo | None:
-        """What takes back the one token that is fed next, or None."""
+    def checkpoint(self, count: int) -> Undo | None:
+        """What takes back the ``count`` tokens that are fed next, or None."""
+
+    def settle(self) -> None:
+        """Nothing; a cache that is kept is computed, so that it holds neither the
+        model nor the thread's stream."""
 
 
 class Feed:
@@ -36,6 +47,7 @@ class Feed:
         self._prompt = options["prompt"]
         self._embeddings = options.get("input_embeddings")
         embeddings = self._embeddings
+        self.is_kept = options["prompt_cache"] is not None
         self._check()
         self.total = len(self._prompt if embeddings is None else embeddings)
         self.report = options.get("prompt_progress_callback") or (lambda *_: None)
@@ -84,7 +96,7 @@ class Feed:
 
         embeddings, self._embeddings = self._embeddings, None
         if embeddings is None:
-            return self._after_head(tokens)
+            return self._in_chunks(tokens)
         size = len(tokens) if len(self._prompt) == 0 else len(tokens) - len(embeddings)
         own, forced = tokens[: len(tokens) - size], tokens[len(tokens) - size :]
         logits = self._call(own, embeddings)
@@ -98,9 +110,29 @@ class Feed:
 
         mx.async_eval(fed.values)  # type: ignore[no-untyped-call]
 
-    def checkpoint(self) -> Undo | None:
-        """What takes back the one token that is fed next, or None."""
-        return checkpoint(self._cache)
+    def checkpoint(self, count: int) -> Undo | None:
+        """What takes back the ``count`` tokens that are fed next, or None."""
+        return checkpoint(self._cache, count)
+
+    def settle(self) -> None:
+        """Nothing; a cache that is kept is computed: its user may save it, or go on in
+        another thread."""
+        import mlx.core as mx
+
+        if self.is_kept:
+            mx.eval([layer.state for layer in self._cache])
+
+    def _in_chunks(self, tokens: Any) -> Fed:
+        """Long forced text is fed as long prompts are."""
+        import mlx.core as mx
+
+        size = self._options["prefill_step_size"]
+        parts = []
+        for at in range(0, len(tokens), size):
+            parts.append(self._after_head(tokens[at : at + size]))
+            if at + size < len(tokens):
+                mx.eval([layer.state for layer in self._cache], parts[-1].values)
+        return parts[0] if len(parts) == 1 else parts[-1].behind(parts[:-1])
 
     def _after_head(self, tokens: Any) -> Fed:
         head = self._head
@@ -109,6 +141,12 @@ class Feed:
         hidden = head.hidden(self._model, tokens[None], self._cache)
         self._quantise()
         return Fed(hidden[0], self._model, head)
+
+    @property
+    def width(self) -> int | None:
+        """How many logits the model has, if its head is found."""
+        head = self._head
+        return None if head is None else head.width(self._model)
 
     @property
     def _head(self) -> Head | None:

@@ -43,6 +43,12 @@ class Plan:
     cover: int = 0
     heals: bool = False
 
+    def within(self, width: int | None, state: State) -> Plan:
+        """This plan; nothing is forced in ``state`` if a model of ``width`` logits
+        (None: not known) lacks one of the tokens."""
+        lacks = width is not None and max(self.tokens, default=-1) >= width
+        return Plan((), state) if lacks else self
+
 
 def planner_of(constraint: Constraint) -> Planner | None:
     """The planner of a constraint, without its limit on tokens; one for all its

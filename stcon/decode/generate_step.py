@@ -8,6 +8,7 @@ chunks with progress, input embeddings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -37,8 +38,8 @@ def constrained_generate_step(
     sampler = options["sampler"] or partial(mx.argmax, axis=-1)
     loop = ConstrainedLoop(constraint, feed, sampler, others, suits(pipelined))
     loop.begin(options["prompt"], options["max_tokens"])
-    with mx.stream(stream_of(options)):
-        for n, step in enumerate(loop.steps(feed.prefill())):
+    with mx.stream(stream_of(options)), closing(loop.steps(feed.prefill())) as steps:
+        for n, step in enumerate(steps):
             if n == 0:
                 feed.report(feed.total, feed.total)
             yield step

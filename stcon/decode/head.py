@@ -11,7 +11,7 @@ Source: few-paths paper, mechanism 5, the sparse head.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -93,7 +93,7 @@ class Heads:
         """The head of ``model``, looked for once."""
         key = id(model)  # a module of mlx cannot be hashed
         met = self._met.get(key)
-        if met is not None and met[0]() is model:
+        if met is not None and met[0]() is model and _still_fits(model, met[1]):
             return met[1]
         alive = weakref.ref(model, lambda _: self._met.pop(key, None))
         heads = _candidates(model)
@@ -120,7 +120,8 @@ def head_of(model: Any) -> Head | None:
 
 
 def _candidates(model: Any) -> list[Head]:
-    """The places where mlx-lm's models keep a head."""
+    """The places where mlx-lm's models keep a head; none in classes of others, which
+    may do more when they are called."""
     found = []
     for owner in ((), ("language_model",)):
         head = Head(owner, is_tied=False)
@@ -129,11 +130,23 @@ def _candidates(model: Any) -> list[Head]:
             inner = module.model
         except AttributeError:
             continue
+        if not (_is_stock(model) and _is_stock(module)):
+            continue
         if "lm_head" in module:
             found.append(head)
         elif hasattr(inner, "embed_tokens"):
             found.append(Head(owner, is_tied=True))
     return [head for head in found if _multiplies(head._layer(model))]
+
+
+def _still_fits(model: Any, head: Head | None) -> bool:
+    """Whether no adapter was put around a head meanwhile."""
+    return head is None or _multiplies(head._layer(model))
+
+
+def _is_stock(module: Any) -> bool:
+    """Whether a module is called as mlx-lm wrote it."""
+    return str(type(module).__call__.__module__).startswith("mlx_lm.models.")
 
 
 def _multiplies(layer: Any) -> bool:
@@ -180,6 +193,13 @@ class Fed:
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
+
+    def behind(self, others: Sequence[Fed]) -> Fed:
+        """These places behind those of other runs of the same model."""
+        import mlx.core as mx
+
+        values = mx.concatenate([*(fed.values for fed in others), self.values])
+        return Fed(values, self._model, self._head)
 
     @property
     def width(self) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from inspect import signature
 from types import ModuleType
 from typing import Any
@@ -27,20 +27,36 @@ _METHODS = (
     ("BatchGenerator", "insert_segments"),
 )
 _OF_ROWS = ("logits_processors", "samplers")
-_lock = threading.Lock()
+
+
+class _State:
+    """How mlx-lm is patched.  ``blocks``: calls of ``patch`` that were not undone."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.blocks = 0
+        self.pipelined: bool | None = None
+
+
+@cache
+def _state() -> _State:
+    """That of this process."""
+    return _State()
 
 
 class Patched:
-    """What ``patch`` gives: undoes it at the end of a ``with``, if it did anything."""
-
-    def __init__(self, did: bool) -> None:
-        self._did = did
+    """What ``patch`` gives: undoes it at the end of a ``with``, unless another call of
+    it still stands."""
 
     def __enter__(self) -> None:
         """Nothing; mlx-lm is patched already."""
 
     def __exit__(self, *_: object) -> None:
-        if self._did:
+        state = _state()
+        with state.lock:
+            state.blocks = max(state.blocks - 1, 0)
+            is_last = state.blocks == 0
+        if is_last:
             unpatch()
 
 
@@ -52,23 +68,38 @@ def patch(pipelined: bool | None = None) -> Patched:
     where forced text follows; None: where mlx computes on a GPU.  Outputs are the same.
 
     Patching twice is patching once.  Raises StconError when mlx-lm is missing, older
-    than 0.31.3, or not built as this release knows it; then nothing is changed.
+    than 0.31.3, not built as this release knows it, or patched with another value of
+    ``pipelined``; then nothing is changed.
     """
-    with _lock:
+    state = _state()
+    with state.lock:
         module = _mlx_lm_generate()
         if hasattr(module.generate_step, _STOCK):
-            return Patched(False)
-        functions, methods = _wrappers(module, pipelined)
-        for stock, wrapper in functions:
-            _replace(stock, wrapper)
-        for owner, name, wrapper in methods:
-            setattr(owner, name, wrapper)
-        return Patched(True)
+            _refuse_other(state.pipelined, pipelined)
+        else:
+            functions, methods = _wrappers(module, pipelined)
+            for stock, wrapper in functions:
+                _replace(stock, wrapper)
+            for owner, name, wrapper in methods:
+                setattr(owner, name, wrapper)
+            state.pipelined, state.blocks = pipelined, 0
+        state.blocks += 1
+        return Patched()
+
+
+def _refuse_other(have: bool | None, wanted: bool | None) -> None:
+    if wanted is not None and wanted != have:
+        raise StconError(
+            f"mlx-lm is patched already, with pipelined={have}",
+            hint="call stcon.unpatch() first",
+        )
 
 
 def unpatch() -> None:
     """Nothing; every attribute that ``patch`` replaced is what it was."""
-    with _lock:
+    state = _state()
+    with state.lock:
+        state.blocks = 0
         module = sys.modules.get("mlx_lm.generate")
         if not hasattr(getattr(module, "generate_step", None), _STOCK):
             return

@@ -33,12 +33,16 @@ class Pin:
 
 
 class Pins:
-    """A constraint whose states are Pins; see Constraint for what they mean."""
+    """A constraint whose states are Pins; see Constraint for what they mean.
+
+    ``width``: how many logits the model has, None before that is known.
+    """
 
     def __init__(self, constraint: Constraint) -> None:
         self.inner = constraint
         self.vocabulary = constraint.vocabulary
         self.reads_prompt = constraint.reads_prompt
+        self.width: int | None = None
 
     @property
     def start(self) -> Pin:
@@ -50,7 +54,12 @@ class Pins:
         return self._begun(self.inner.start_after(prompt))
 
     def _begun(self, state: State) -> Pin:
-        return Pin(state, plan_start(self.inner, state))
+        return Pin(state, plan_start(self.inner, state).within(self.width, state))
+
+    def within(self, pin: Pin, width: int) -> Pin:
+        """``pin``, before anything is written, for a model of ``width`` logits."""
+        self.width = width
+        return Pin(pin.base, pin.plan.within(width, pin.base))
 
     def state(self, pin: Pin) -> State:
         """The constraint's state at a place."""
@@ -69,7 +78,7 @@ class Pins:
         state = DEAD if before == DEAD else self.inner.advance(before, token)
         if state == DEAD:
             return DEAD
-        plan = plan_after(self.inner, token, before, state)
+        plan = plan_after(self.inner, token, before, state).within(self.width, state)
         return Pin(state, Plan((), state) if plan.heals else plan)
 
     def settled(self, pin: Pin, token: int) -> tuple[int, Pin | int]:
@@ -81,7 +90,7 @@ class Pins:
         state = self.inner.advance(before, token)
         if state == DEAD:
             return token, DEAD
-        plan = plan_after(self.inner, token, before, state)
+        plan = plan_after(self.inner, token, before, state).within(self.width, state)
         if plan.heals:
             return plan.tokens[0], Pin(before, plan, 1)
         return token, Pin(state, plan)

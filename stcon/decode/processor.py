@@ -95,6 +95,8 @@ class HostProcessor:
         """bool mlx array [1, width]: what may follow the history ``tokens``."""
         history = read_history(tokens)
         with self._lock:
+            if self._pins is not None:
+                self._pins.width = width
             state = self._runs.state(history)
         if self._pins is None:
             return self._masks.row(state, width)

@@ -13,6 +13,7 @@ from typing import Any
 from stcon.constraints.constraint import Constraint
 from stcon.decode.arguments import check_width
 from stcon.decode.budgets import limited
+from stcon.decode.forced import Forced
 from stcon.decode.masks import Masks
 from stcon.decode.pins import Pin, Pins
 from stcon.decode.refused import refuse
@@ -39,16 +40,19 @@ class Row:
         self._pin: Pin = self._pins.start_after(prompt)
         self._has_begun = False
 
-    def feed(self, token: int, heals: bool = True) -> int:
-        """The token to feed for ``token``, which was sampled; another one where forced
-        text changes the split, if ``heals``.  The first token is the prompt's last.
+    def feed(self, token: int, heals: bool = True) -> tuple[int, Pin]:
+        """The token to feed for ``token``, which was sampled, and the place after it;
+        ``Forced`` if the format decided it; another one where forced text changes the
+        split, if ``heals``.  The first token is the prompt's last.
 
-        Raises HistoryError when the format does not allow it.
+        Nothing changes before ``go_on``.  Raises HistoryError when the format does not
+        allow the token.
         """
-        if not self._has_begun:
-            self._has_begun = True
-            return token
         before = self._pin
+        if not self._has_begun:
+            return token, before
+        if token == before.token:
+            token = Forced(token)
         if heals:
             token, following = self._pins.settled(before, token)
         else:
@@ -56,12 +60,19 @@ class Row:
         if not isinstance(following, Pin):
             assert following == DEAD
             refuse(self._constraint, self._pins.state(before), token, None)
-        self._pin = following
-        return token
+        return token, following
 
-    @property
-    def known(self) -> int | None:
-        """The token that comes next, where the model need not be asked."""
+    def go_on(self, place: Pin) -> None:
+        """Nothing; the row is at ``place``, which ``feed`` gave."""
+        self._has_begun = True
+        self._pin = place
+
+    def known(self, width: int) -> int | None:
+        """The token that comes next, where a model of ``width`` logits need not be
+        asked."""
+        if self._pins.width is None:
+            check_width(width, self._constraint.vocabulary)
+            self._pin = self._pins.within(self._pin, width)
         if self._pin.token is not None:
             return self._pin.token
         over = self._pins.is_over(self._pin)
@@ -69,13 +80,13 @@ class Row:
 
     def row(self, width: int) -> Any:
         """bool mlx array [1, width]: what may come next."""
-        check_width(width, self._constraint.vocabulary)
         return self._masks.pinned(self._pin, width)
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
         """``logits`` with -inf where the format does not allow a token."""
         import mlx.core as mx
 
-        self.feed(int(tokens[-1].item()), heals=False)
+        _, place = self.feed(int(tokens[-1].item()), heals=False)
+        self.go_on(place)
         row = self.row(logits.shape[-1])
         return mx.where(row, logits, mx.array(-float("inf"), logits.dtype))

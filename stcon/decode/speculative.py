@@ -15,12 +15,16 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from stcon.decode.budgets import limited, plan_start
+from stcon.decode.budgets import limited
 from stcon.decode.choice import Chooser, log_softmax
 from stcon.decode.feed import Feed
 from stcon.decode.forced import Forced, Plan
 from stcon.decode.generate_step import sort_processors, stream_of
-from stcon.decode.head import Fed
+from stcon.decode.head import Fed, head_of
+
+_MOST_FORCED = 256
+"""More forced tokens than a format has in a row, as a rule; room for them is kept where
+a window slides."""
 
 Drafted = tuple[int, Any, bool]
 """A token, the log-probabilities at its place, and whether it was drafted."""
@@ -66,6 +70,10 @@ class _Model:
         self.fed = len(tokens)
         return fed
 
+    def has_room(self, count: int) -> bool:
+        """Whether the cache could take back ``count`` more tokens than it holds."""
+        return self.feed.checkpoint(count) is not None
+
     def keep(self, count: int) -> None:
         """Nothing; the cache holds no more than the first ``count`` tokens."""
         from mlx_lm.models.cache import trim_prompt_cache
@@ -84,13 +92,15 @@ class _Speculation:
         constraint, self._others = sort_processors(options["logits_processors"])
         limit = options["max_tokens"]
         constraint = limited(constraint, limit)
-        self._chooser = Chooser(constraint, self._others)
+        head = head_of(options["model"])
+        width = head.width(options["model"]) if head else None
+        self._chooser = Chooser(constraint, self._others, width)
         self._prompt = options["prompt"].astype(mx.uint32)
         self._left = limit if limit >= 0 else 1 << 62
         self._most = options["num_draft_tokens"]
         self._sampler = options["sampler"] or partial(mx.argmax, axis=-1)
         shown = self._prompt.tolist() if constraint.reads_prompt else ()
-        self._plan = plan_start(constraint, constraint.start_after(shown))
+        self._plan = self._chooser.start(shown)
         options = {**options, "prompt": self._prompt}
         self._main, self._draft = (
             _Model(Feed(model, cache, options), cache)
@@ -99,6 +109,8 @@ class _Speculation:
 
     def steps(self) -> Iterator[Drafted]:
         """The tokens.  The caches hold what was yielded and no more when it ends."""
+        if self._left == 0:
+            return
         last = self._draft.feed.prefill().tolist()
         self._main.feed.prefill()
         tokens = [*last, *self._plan.tokens]
@@ -123,15 +135,23 @@ class _Speculation:
         places: list[_Place] = []
         most = min(self._most, self._left)
         while len(places) < most and not self._chooser.is_over(plan.state):
+            if not self._has_room(len(trial) - len(tokens)):
+                break
             fed = self._draft.feed_to(trial)
             logprobs = self._logprobs(fed, len(fed) - 1, plan, trial)
             token = _id(self._sampler(logprobs))
             places.append(_Place(len(trial), plan, token))
+            plan = self._chooser.after(token, plan.state)
             if self._chooser.is_end(token):
                 return [*trial, token], places
-            plan = self._chooser.after(token, plan.state)
             trial += plan.tokens if plan.heals else (token, *plan.tokens)
         return trial, [*places, _Place(len(trial), plan)]
+
+    def _has_room(self, drafted: int) -> bool:
+        """Whether both caches can take back a trial that is longer by ``drafted``
+        tokens and a few more; a sliding window that is full cannot."""
+        ahead = drafted + _MOST_FORCED
+        return self._main.has_room(ahead) and self._draft.has_room(ahead)
 
     def _judged(
         self, trial: list[int], places: list[_Place], yielded: int
@@ -173,10 +193,10 @@ class _Speculation:
         """The token that is written where the draft ends; what follows it is the next
         trial's beginning."""
         kept = trial[: place.at]
+        self._plan = self._chooser.after(token, place.plan.state)
         if self._chooser.is_end(token):
             self._tokens = [*kept, token]
             return token
-        self._plan = self._chooser.after(token, place.plan.state)
         written = self._plan.tokens if self._plan.heals else (token, *self._plan.tokens)
         self._tokens = [*kept, *written]
         self._main.keep(place.at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -94,25 +95,29 @@ def partial_json(pieces: Iterable[Any], after: str | None = None) -> Iterator[An
 
     ``pieces``: texts, or what has a ``text``: Events, or mlx-lm's own responses.
     Open strings, arrays and objects count as far as they are written; a key without
-    its value does not yet.  The last value is the whole one.  ``after``: the value
-    begins behind the first such text, ``"</think>"`` say.
+    its value, and a number that may go on, do not yet.  The last value is the whole
+    one.  ``after``: the value begins behind the first such text, ``"</think>"`` say.
 
     Costs one parse of the whole text a piece, 1 µs for each 500 bytes.  Raises
-    StconError for text that is not the beginning of JSON.
+    StconError for text that is not the beginning of JSON, and for more than 200 levels.
     """
-    text, before = "", object()
+    text, before = "", ""
     for piece in pieces:
         text += piece if isinstance(piece, str) else piece.text
-        value = _value(text, after)
-        if value is not _NOTHING and value != before:
-            before = value
+        value = _value(text, after, is_over=False)
+        if value is not _NOTHING and repr(value) != before:
+            before = repr(value)
             yield value
+    value = _value(text, after, is_over=True)
+    if value is not _NOTHING and repr(value) != before:
+        yield value
 
 
 _NOTHING = object()
+_NUMBER = "+-.0123456789Ee"
 
 
-def _value(text: str, after: str | None) -> Any:
+def _value(text: str, after: str | None, is_over: bool) -> Any:
     """What ``text`` has come to; ``_NOTHING`` while that is no value."""
     import jiter
 
@@ -120,12 +125,20 @@ def _value(text: str, after: str | None) -> Any:
         _, mark, text = text.partition(after)
         if not mark:
             return _NOTHING
+    if not is_over and not _is_in_string(text):
+        text = text.rstrip(_NUMBER)
     try:
         return jiter.from_json(text.encode(), partial_mode="trailing-strings")
     except ValueError as error:
         if "EOF while parsing" in str(error):
             return _NOTHING
         raise StconError(
-            f"this is not the beginning of JSON: {error}",
+            f"this is not the beginning of JSON that can be read: {error}",
             hint="give partial_json the pieces of one answer, from the first on",
         ) from error
+
+
+def _is_in_string(text: str) -> bool:
+    """Whether ``text`` ends within a string."""
+    quotes = re.sub(r"\\.", "", text, flags=re.DOTALL).count('"')
+    return quotes % 2 == 1

@@ -45,6 +45,8 @@ def answer(name: str) -> str:
 class Noise:
     """A model without sense: logits from a seed and the place."""
 
+    is_kept, width = False, None
+
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._fed = 0
@@ -60,7 +62,10 @@ class Noise:
     def start(self, fed: Fed) -> None:
         pass
 
-    def checkpoint(self) -> None:
+    def checkpoint(self, count: int) -> None:
+        pass
+
+    def settle(self) -> None:
         pass
 
 

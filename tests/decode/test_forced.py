@@ -133,3 +133,16 @@ def test_keys_are_forced(name: str) -> None:
     text = json.dumps({"name": "Ann", "occupation": "cook"}, separators=(",", ":"))
     forced, whole = check(constraint, text)
     assert forced >= whole / 3, (forced, whole)
+
+
+def test_added_tokens_are_forced_whole() -> None:
+    """A tokenizer finds them before it cuts the text around them."""
+    constraint = constrain(
+        vocabulary("qwen3.5"), regex=r"<tool_call>\n[a-z]{1,3}\n</tool_call>"
+    )
+    split = constraint.vocabulary.split
+    assert split is not None
+    plan = Planner(constraint, split).start(constraint.start)
+    real = assets.tokenizer("qwen3.5").tokenizer
+    assert plan.tokens[0] == real.token_to_id("<tool_call>")
+    assert check(constraint, "<tool_call>\nab\n</tool_call>")[0] >= 2

@@ -43,7 +43,10 @@ MODELS = {
 
 
 def options(model: Any) -> dict[str, Any]:
-    return {"model": model, "prompt": mx.array(TOKENS), "kv_bits": None}
+    return {
+        **{"model": model, "prompt": mx.array(TOKENS), "kv_bits": None},
+        **{"prompt_cache": None, "prefill_step_size": 2048},
+    }
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -82,15 +85,25 @@ def test_a_layer_with_a_bias() -> None:
 def test_models_that_do_more_than_multiply_are_called_whole() -> None:
     model = tiny.model("llama")
     assert head_of(model) is not None
+    stock = type(model)
 
-    class Capped(type(model)):  # type: ignore[misc]
+    class Capped(stock):  # type: ignore[misc, valid-type]
         def __call__(self, *args: Any, **more: Any) -> Any:
             return mx.tanh(super().__call__(*args, **more))
 
-    model.__class__ = Capped
+    class Steered(nn.Module):
+        """Does more only after some tokens, which no probe would see."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.language_model = tiny.model("llama")
+
+        def __call__(self, *args: Any, **more: Any) -> Any:
+            return self.language_model(*args, **more)
+
     other = tiny.model("llama")
     other.__class__ = Capped
-    assert head_of(other) is None
+    assert head_of(other) is None and head_of(Steered()) is None
     assert head_of(lambda tokens, cache: None) is None
     fed = Feed(other, make_prompt_cache(other), options(other)).run(mx.array(TOKENS))
     assert not fed.is_sparse
@@ -102,6 +115,15 @@ def test_adapters_around_a_head_are_called_whole() -> None:
 
     model = untied()
     model.lm_head = LoRALinear.from_base(model.lm_head)
+    assert head_of(model) is None
+
+
+def test_an_adapter_that_comes_later_is_seen() -> None:
+    from mlx_lm.tuner.lora import LoRAEmbedding
+
+    model = tiny.model("llama")
+    assert head_of(model) is not None
+    model.model.embed_tokens = LoRAEmbedding.from_base(model.model.embed_tokens)
     assert head_of(model) is None
 
 

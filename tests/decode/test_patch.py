@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
+from threading import Thread
 from typing import Any
 
 import mlx.core as mx
@@ -175,6 +177,97 @@ def test_a_cache_that_is_given_holds_all_tokens(
     after = model(mx.array([[11, 12]]), cache=cache)[0]
     fresh = model(mx.array([[*PROMPT, *tokens, 11, 12]]))[0][-2:]
     assert np.allclose(np.array(after), np.array(fresh), atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("stop", [1, 2, 5, 8])
+def test_an_output_that_is_left_early_leaves_its_cache_right(
+    generate_step: Callable[..., Any], kind: str, stop: int
+) -> None:
+    """It holds what was yielded and nothing of the forced text that was not."""
+    from mlx_lm.models.cache import make_prompt_cache
+
+    model, made = tiny.model(kind), constraint("form")
+    cache = make_prompt_cache(model)
+    steps = generate_step(
+        mx.array(PROMPT),
+        model,
+        max_tokens=200,
+        logits_processors=[made],
+        prompt_cache=cache,
+    )
+    tokens = [int(token) for token, _ in islice(steps, stop)]
+    steps.close()
+    after = model(mx.array([[11, 12]]), cache=cache)[0]
+    fresh = model(mx.array([[*PROMPT, *tokens, 11, 12]]))[0][-2:]
+    assert np.allclose(np.array(after), np.array(fresh), atol=1e-3)
+
+
+def test_a_cache_may_go_on_in_another_thread(
+    generate_step: Callable[..., Any],
+) -> None:
+    from mlx_lm.models.cache import make_prompt_cache
+
+    model, made = tiny.model("llama"), constraint("form")
+    cache, found = make_prompt_cache(model), []
+
+    def run(prompt: list[int]) -> None:
+        steps = generate_step(
+            mx.array(prompt),
+            model,
+            max_tokens=200,
+            logits_processors=[made.fresh()],
+            prompt_cache=cache,
+        )
+        found.append([int(token) for token, _ in steps])
+
+    for prompt in (PROMPT, [20, 21]):
+        thread = Thread(target=run, args=(prompt,))
+        thread.start()
+        thread.join()
+    assert len(found) == 2 and all(made.matches(text_of(tokens)) for tokens in found)
+
+
+def test_long_forced_text_is_fed_in_chunks(generate_step: Callable[..., Any]) -> None:
+    word = "a quick brown fox " * 40
+    made = constrain(
+        tiny.tokenizer(),
+        choices=[word + "b", word + "c"],
+        eos_token_ids=[tiny.end_id()],
+    )
+    outputs = []
+    for size in (7, 2048):
+        model = Counted(tiny.model("llama"))
+        steps = generate_step(
+            mx.array(PROMPT),
+            model,
+            max_tokens=2000,
+            logits_processors=[made],
+            prefill_step_size=size,
+        )
+        outputs.append([int(token) for token, _ in steps])
+        assert max(map(len, model.fed)) <= size
+    assert outputs[0] == outputs[1]
+
+
+def test_blocks_of_several_threads_end_with_the_last() -> None:
+    module = importlib.import_module("mlx_lm.generate")
+    stock = module.generate_step
+    one, other = stcon.patch(), stcon.patch()
+    with one:
+        pass
+    assert module.generate_step is not stock
+    with other:
+        pass
+    assert module.generate_step is stock
+    stcon.patch()
+    with stcon.patch():
+        pass
+    assert module.generate_step is not stock
+    with pytest.raises(StconError, match="patched already"):
+        stcon.patch(pipelined=True)
+    stcon.unpatch()
+    assert module.generate_step is stock
 
 
 def test_other_processors_come_before_the_constraint(

@@ -116,6 +116,21 @@ def test_what_counts_while_it_is_written() -> None:
     assert values[-1] == {"name": "Jo", "tags": ["a", {}]}
 
 
+def test_numbers_come_whole() -> None:
+    """A value never shrinks: 1 is not 1.5 yet."""
+    values = list(stcon.partial_json('{"a":1.5,"b":[-2e3,10],"c":"1'))
+    assert values[1:] == [
+        {"a": 1.5},
+        {"a": 1.5, "b": []},
+        {"a": 1.5, "b": [-2000.0]},
+        {"a": 1.5, "b": [-2000.0, 10]},
+        {"a": 1.5, "b": [-2000.0, 10], "c": ""},
+        {"a": 1.5, "b": [-2000.0, 10], "c": "1"},
+    ]
+    [last] = stcon.partial_json("1.0")
+    assert last == 1 and isinstance(last, float)
+
+
 def test_values_after_a_mark() -> None:
     pieces = ["I think [1,", "2]</th", "ink>\n", '{"a":', "1}"]
     assert list(stcon.partial_json(pieces, after="</think>")) == [{}, {"a": 1}]
@@ -124,6 +139,8 @@ def test_values_after_a_mark() -> None:
 def test_what_is_not_json_is_refused() -> None:
     with pytest.raises(StconError, match="not the beginning of JSON"):
         list(stcon.partial_json(["Hello"]))
+    with pytest.raises(StconError, match="recursion limit"):
+        list(stcon.partial_json(["[" * 300]))
 
 
 def test_mlx_lms_responses_will_do() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import stcon
-from stcon import LimitError, constrain
+from stcon import HistoryError, LimitError, constrain
 from stcon.constraints.constraint import Constraint
 from stcon.decode import generate_step as steps_module
 from tests import tiny
@@ -176,7 +176,9 @@ def test_runs_enqueued_ahead_change_nothing(
     module = import_module("mlx_lm.generate")
     stock, counts = feed.checkpoint, [0]
     monkeypatch.setattr(
-        feed, "checkpoint", lambda caches: Watched(stock(caches), counts)
+        feed,
+        "checkpoint",
+        lambda caches, count: Watched(stock(caches, count), counts),
     )
     for seed in range(2):
         model = tiny.model(kind, seed=seed)
@@ -265,6 +267,99 @@ def test_a_row_that_joins_after_plain_rows_have_left(module: Any) -> None:
         tokens += [response.token for response in generator.next_generated()]
     assert tokens == alone(module, model, "form") and uid != plain
     generator.close()
+
+
+def test_an_end_that_is_not_allowed_is_told(module: Any) -> None:
+    """By all ways: a sampler that ends the text too early breaks the format."""
+    model = tiny.model("llama", seed=1)
+
+    def ends(logprobs: Any) -> Any:
+        return mx.full(logprobs.shape[:1], tiny.end_id(), mx.uint32)
+
+    common: dict[str, Any] = {"max_tokens": LIMIT, "sampler": ends}
+    prompt = mx.array(PROMPTS["form"])
+    own = [made("form")]
+    with pytest.raises(HistoryError, match="is not allowed there"):
+        list(module.generate_step(prompt, model, logits_processors=own, **common))
+    with pytest.raises(HistoryError, match="is not allowed there"):
+        list(
+            module.speculative_generate_step(
+                prompt, model, model, logits_processors=own, **common
+            )
+        )
+    generator = module.BatchGenerator(model)
+    generator.insert(
+        [PROMPTS["form"], PROMPTS["list"]],
+        [LIMIT] * 2,
+        samplers=[ends, None],
+        logits_processors=[own, [made("list")]],
+    )
+    with pytest.raises(HistoryError, match="is not allowed there"):
+        while generator.next_generated():
+            pass
+    generator.remove([0])  # the other row has not moved, and goes on
+    tokens = []
+    while not tokens or tokens[-1] != tiny.end_id():
+        tokens += [response.token for response in generator.next_generated()]
+    want = alone(module, model, "list")
+    assert want[-len(tokens) :] == tokens
+    generator.close()
+
+
+def test_no_tokens_are_none(module: Any) -> None:
+    model = tiny.model("llama")
+    common: dict[str, Any] = {
+        "max_tokens": 0,
+        "logits_processors": [
+            constrain(tiny.tokenizer(), regex="a*", eos_token_ids=[tiny.end_id()])
+        ],
+    }
+    prompt = mx.array([5, 6])
+    assert list(module.generate_step(prompt, model, **common)) == []
+    assert list(module.speculative_generate_step(prompt, model, model, **common)) == []
+
+
+@pytest.mark.parametrize("width", [345, 360])
+def test_models_with_fewer_logits_than_tokens(module: Any, width: int) -> None:
+    """No token that the model lacks is fed, though the tokenizer would write it."""
+    vocabulary = constrain(
+        tiny.tokenizer(), regex="a", eos_token_ids=[tiny.end_id()]
+    ).vocabulary
+    assert vocabulary.size > width
+    model = tiny.model("llama", width, seed=1)
+    for name in PROMPTS:
+        tokens = alone(module, model, name)
+        [row] = batched(module, model, [name])
+        assert max(tokens) < width and tokens == row
+
+
+def test_a_sliding_window_that_is_full_drafts_nothing(module: Any) -> None:
+    from mlx_lm.models.cache import RotatingKVCache
+
+    model = tiny.model("llama", seed=1)
+    for size in (8, 300, 2000):
+        caches = [RotatingKVCache(size, keep=0) for _ in range(4)]
+        alone_cache = [RotatingKVCache(size, keep=0) for _ in range(2)]
+        steps = module.speculative_generate_step(
+            mx.array(PROMPTS["form"]),
+            model,
+            model,
+            max_tokens=LIMIT,
+            prompt_cache=caches,
+            logits_processors=[made("form")],
+        )
+        have = [(int(token), is_drafted) for token, _, is_drafted in steps]
+        want = module.generate_step(
+            mx.array(PROMPTS["form"]),
+            model,
+            max_tokens=LIMIT,
+            prompt_cache=alone_cache,
+            logits_processors=[made("form")],
+        )
+        if size > 8:  # a full window sees other tokens with other chunks
+            assert [token for token, _ in have] == [int(token) for token, _ in want]
+        text = made("form").vocabulary.decode([t for t, _ in have[:-1]])
+        assert made("form").matches(text)
 
 
 def test_limits_of_rows_are_kept(module: Any) -> None:
