@@ -76,7 +76,10 @@ def constrain(
     form of a few fields and 248k tokens.  Raises StconError (of a kind for each stage),
     and TypeError when not exactly one format is given.
     """
-    _refuse_other_than_one(schema=schema, regex=regex, choices=choices)
+    given = {"schema": schema, "regex": regex, "choices": choices}
+    if isinstance(tokenizer, (dict, bool, type)):
+        raise TypeError("the tokenizer comes first: constrain(tokenizer, schema)")
+    _refuse_other_than_one(**given)
     if schema is None:
         _refuse_json_options(whitespace, escapes, key_order, allow_unenforced)
     _check_depth(depth)

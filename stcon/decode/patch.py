@@ -192,6 +192,8 @@ def _part(owner: Any, name: str) -> Any:
 def _is_constrained(processors: Any) -> bool:
     from stcon.constraints.constraint import Constraint
 
+    if isinstance(processors, Constraint):
+        raise TypeError("logits_processors is a list: pass [constraint]")
     return any(isinstance(item, Constraint) for item in processors or ())
 
 

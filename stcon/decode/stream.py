@@ -48,10 +48,16 @@ def stream(
     logits_processors for others than the constraint.  Works with and without
     ``stcon.patch()``; the texts of all events are the whole answer, exactly.
 
-    Raises LimitError when no valid output has as few tokens, before any run.
+    Raises TypeError for what is no constraint and for options that are not known;
+    LimitError when no valid output has as few tokens, before any run.
     """
     import mlx.core as mx
 
+    if not isinstance(constraint, Constraint):
+        raise TypeError(
+            "stream takes a constraint, as stcon.constrain makes it, after the prompt, "
+            f"not {constraint!r:.60}"
+        )
     others = list(options.pop("logits_processors", None) or ())
     stock = import_module("mlx_lm.generate").generate_step
     bound = signature(stock).bind(

@@ -69,8 +69,7 @@ def _typed(value: Any, field: str) -> Iterator[Format]:
     if kind == "text":
         return
     if kind == "json_object":
-        schema = value.get("schema")
-        yield Format.of("schema", _OBJECT if schema is None else schema, field)
+        yield Format.of("schema", _of_object(value.get("schema"), field), field)
     elif kind == "json_schema":
         yield Format.of("schema", _schema(value, field), field)
     elif kind in ("regex", "grammar"):
@@ -80,6 +79,15 @@ def _typed(value: Any, field: str) -> Iterator[Format]:
             f"{field}.type is {kind!r}; known are text, json_object, json_schema, "
             "regex and grammar"
         )
+
+
+def _of_object(schema: Any, field: str) -> Any:
+    """The schema of an object, or of any."""
+    if schema is None:
+        return _OBJECT
+    if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
+        raise ValueError(f"{field} is a json_object, so its schema must be an object's")
+    return {**_OBJECT, **schema}
 
 
 def _schema(value: Mapping[str, Any], field: str) -> Any:

@@ -13,6 +13,7 @@ from stcon.api import constrain
 from stcon.bench.tokenizer import load_tokens
 from stcon.constraints.dfa import DfaConstraint
 from stcon.errors import StconError
+from stcon.machines.dfa import DEAD
 from stcon.show.dot import dot
 from stcon.show.trace import Trace, trace
 
@@ -60,11 +61,15 @@ def _show(options: argparse.Namespace) -> None:
         sys.stdout.write(dot(constraint.dfa))
         return
     text = sys.stdin.read().rstrip("\n") if options.text == "-" else options.text
+    if constraint.read(constraint.start, text.encode()) == DEAD:
+        raise StconError(constraint.explain(text))
     found = trace(constraint, text)
     if options.html:
         options.html.write_text(_page(found), "utf-8")
     is_plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR")
     sys.stdout.write((str(found) if is_plain else found.ansi()) + "\n")
+    if not constraint.matches(text):
+        sys.stdout.write(f"not finished: {constraint.explain(text)}\n")
 
 
 def _format(options: argparse.Namespace) -> dict[str, Any]:

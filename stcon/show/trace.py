@@ -101,6 +101,10 @@ def trace(constraint: Constraint, output: str | Sequence[int]) -> Trace:
     asking the model.  Raises HistoryError where the format does not allow it,
     StconError for text where only the bytes of a vocabulary are known.
     """
+    if not isinstance(constraint, Constraint):
+        raise TypeError(f"trace takes a constraint first, not {constraint!r:.60}")
+    if not isinstance(output, (str, Sequence)):
+        raise TypeError(f"an output is text or token ids, not {output!r:.60}")
     vocabulary = constraint.vocabulary
     split = vocabulary.split
     if isinstance(output, str):

@@ -76,6 +76,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"response_format": {"type": "xml"}}, "response_format.type is 'xml'"),
     ({"response_format": {"type": "json_schema"}}, "no json_schema.schema"),
     ({"response_format": {"type": "regex"}}, "must be a string"),
+    (
+        {"response_format": {"type": "json_object", "schema": {"type": "array"}}},
+        "must be an object's",
+    ),
     ({"guided_json": "{"}, "guided_json is not JSON"),
     ({"guided_json": [1]}, "must be a JSON Schema"),
     ({"guided_choice": "a"}, "list of strings"),

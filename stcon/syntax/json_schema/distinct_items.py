@@ -126,5 +126,5 @@ class _Machine:
         return self._options.too_many_sets(
             self._shape.unique[0].place,
             f"remembering which of {len(self.values(0))} values were written",
-            "lower maxItems, pass allow_unenforced={'uniqueItems'}",
+            "lower maxItems, or leave uniqueItems out",
         )

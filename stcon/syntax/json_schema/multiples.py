@@ -48,16 +48,29 @@ def multiples(factor: Fraction, sign: bool) -> Expr:
     are not, multiples of ``factor``."""
     places = _places(factor)
     whole = int(factor * 10**places)
-    odd = whole
-    for prime in (2, 5):
-        while odd % prime == 0:
-            odd //= prime
+    odd = _prime_to_ten(whole)
     tails = [_with_places(whole // odd, j, places) for j in range(places + 1)]
     parts = [union(*tails)]
     if odd > 1:
         parts.append(_digit_sums(odd))
     found = intersect(*parts)
     return found if sign else complement(found)
+
+
+def is_enforceable(factor: Fraction) -> bool:
+    """Whether ``multiples`` takes ``factor``."""
+    return (
+        10**MAX_PLACES % factor.denominator == 0
+        and _prime_to_ten(factor.numerator) <= MAX_ODD_PART
+    )
+
+
+def _prime_to_ten(whole: int) -> int:
+    """What is left of ``whole`` without its factors 2 and 5."""
+    for prime in (2, 5):
+        while whole % prime == 0:
+            whole //= prime
+    return whole
 
 
 def _places(factor: Fraction) -> int:

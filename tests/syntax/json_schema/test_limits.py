@@ -100,7 +100,7 @@ SETS: list[tuple[dict[str, Any], str, str]] = [
     (
         {"type": "array", "items": {"enum": list(LETTERS)}, "uniqueItems": True},
         "#/uniqueItems",
-        "allow_unenforced",
+        "leave uniqueItems out",
     ),
     (
         {"type": "array", "contains": {"const": 1}, "minContains": 20, "minItems": 20},
@@ -174,3 +174,14 @@ def test_a_long_chain_of_alternatives() -> None:
     definitions["d1000"] = {"type": "integer"}
     with pytest.raises(LimitError, match="same value"):
         compile_schema({"$defs": definitions, "$ref": "#/$defs/d0"})
+
+
+def test_what_may_stay_without_effect_does() -> None:
+    """Also a factor that is too large to be enforced."""
+    schema = {"type": "integer", "multipleOf": 30001}
+    with pytest.raises(LimitError, match="a factor of 30,001"):
+        compile_schema(schema)
+    compiled = compile_schema(schema, allow_unenforced={"multipleOf"})
+    assert compiled.report["unenforced"]
+    with pytest.raises(ValueError, match="did you mean 'uniqueItems'"):
+        compile_schema(schema, allow_unenforced={"uniqueItem"})

@@ -7,7 +7,7 @@ function; a name that has no row is an annotation, and is reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +128,17 @@ def is_known(name: str) -> bool:
         or name in CONTAINERS
         or name.startswith(("x-", "$"))
     )
+
+
+def check_names(names: Collection[str]) -> None:
+    """Nothing; raises ValueError for a name of ``allow_unenforced`` that is neither a
+    keyword nor ``"format:name"``."""
+    for name in names:
+        if name.startswith("format:") or is_known(name):
+            continue
+        meant = near_miss(name, _TABLE)
+        hint = f"; did you mean {meant!r}?" if meant else ""
+        raise ValueError(f"allow_unenforced names {name!r}, which is no keyword{hint}")
 
 
 def _order(keyword: str) -> int:

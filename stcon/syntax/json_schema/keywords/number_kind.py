@@ -8,6 +8,7 @@ from typing import Any
 
 from stcon.syntax.json_schema.document import Place
 from stcon.syntax.json_schema.formula import TRUE, Formula
+from stcon.syntax.json_schema.multiples import is_enforceable
 from stcon.syntax.json_schema.numbers import AtLeast, AtMost, Multiple
 from stcon.syntax.json_schema.values import NUMBER, kind_of
 
@@ -45,7 +46,10 @@ def multiple_of(value: Any, at: Place) -> Formula:
     """A multiple of ``value``."""
     number = _number(value, at)
     at.check(number > 0, "above 0", value)
-    return Multiple(at, Fraction(number))
+    factor = Fraction(number)
+    if not is_enforceable(factor) and at.keyword in at.document.allowed:
+        return at.refused("its factor is too large")
+    return Multiple(at, factor)
 
 
 def _is_flag(value: Any, at: Place) -> bool:
