@@ -17,6 +17,7 @@ from stcon import (
     load,
 )
 from stcon.constraints.storage import write
+from tests.api_page import page
 
 BYTES = Vocabulary.from_bytes([None, *(bytes([b]) for b in range(256))], [0])
 TREE = {"type": "array", "items": {"$ref": "#"}}
@@ -146,3 +147,8 @@ def test_a_limit_in_words() -> None:
     limited = constrain(BYTES, {"type": "string"}, max_tokens=5)
     assert limited.explain('"aaaaaaaa"').endswith("and the limit is 5.")
     assert limited.explain('"a"') == "The text is valid."
+
+
+def test_the_reference_is_up_to_date() -> None:
+    have = (Path(__file__).parents[1] / "docs" / "api.md").read_text("utf-8")
+    assert have == page(), "python -m tests.api_page > docs/api.md"
