@@ -73,13 +73,10 @@ def constrain(
     all is free.  ``path``: ``"host"`` or ``"traced"``; see docs/design.md.
 
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms for a
-    form of a few fields and 248k tokens.  Raises StconError (of a kind for each stage),
-    and TypeError when not exactly one format is given.
+    form and 248k tokens.  Raises StconError (of a kind for each stage), and TypeError
+    when not exactly one format is given.
     """
-    given = {"schema": schema, "regex": regex, "choices": choices}
-    if isinstance(tokenizer, (dict, bool, type)):
-        raise TypeError("the tokenizer comes first: constrain(tokenizer, schema)")
-    _refuse_other_than_one(**given)
+    _refuse_other_than_one(tokenizer, schema=schema, regex=regex, choices=choices)
     if schema is None:
         _refuse_json_options(whitespace, escapes, key_order, allow_unenforced)
     _check_depth(depth)
@@ -136,7 +133,9 @@ def _names(allowed: Collection[str]) -> frozenset[str]:
     return frozenset(allowed)
 
 
-def _refuse_other_than_one(**formats: Any) -> None:
+def _refuse_other_than_one(tokenizer: Any, **formats: Any) -> None:
+    if isinstance(tokenizer, (dict, bool, type)):
+        raise TypeError("the tokenizer comes first: constrain(tokenizer, schema)")
     given = [name for name, value in formats.items() if value is not None]
     if len(given) != 1:
         named = " and ".join(given) or "none"

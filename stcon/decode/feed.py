@@ -17,7 +17,8 @@ class Runner(Protocol):
     is_kept: bool
 
     @property
-    def width(self) -> int | None: ...
+    def width(self) -> int | None:
+        """See above."""
 
     def run(self, tokens: Any) -> Fed:
         """What the model makes of ids, mlx [n]; lazy."""

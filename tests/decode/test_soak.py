@@ -16,7 +16,8 @@ import stcon
 from stcon import HistoryError, constrain
 from stcon.constraints.constraint import Constraint
 from tests import tiny
-from tests.decode.test_patch import SCHEMAS, everything
+from tests.decode.test_patch import SCHEMAS
+from tests.decode.test_unpatch import everything
 from tests.decode.test_ways import LIMIT
 
 GENERATIONS = 1000
