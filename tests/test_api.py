@@ -149,6 +149,12 @@ def test_a_limit_in_words() -> None:
     assert limited.explain('"a"') == "The text is valid."
 
 
+@pytest.mark.parametrize("first", [TREE, int, True])
+def test_a_tokenizer_that_was_forgotten_is_told(first: Any) -> None:
+    with pytest.raises(TypeError, match="the tokenizer comes first"):
+        constrain(first)
+
+
 def test_the_reference_is_up_to_date() -> None:
     have = (Path(__file__).parents[1] / "docs" / "api.md").read_text("utf-8")
     assert have == page(), "python -m tests.api_page > docs/api.md"

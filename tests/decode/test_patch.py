@@ -346,3 +346,12 @@ def test_two_constraints_are_refused(generate_step: Callable[..., Any]) -> None:
         list(
             generate_step(mx.array(PROMPT), tiny.model("llama"), logits_processors=both)
         )
+
+
+def test_a_constraint_without_its_list_is_told(
+    generate_step: Callable[..., Any],
+) -> None:
+    with pytest.raises(TypeError, match=r"pass \[constraint\]"):
+        generate_step(
+            mx.array(PROMPT), tiny.model("llama"), logits_processors=constraint("form")
+        )

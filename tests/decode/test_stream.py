@@ -165,3 +165,12 @@ def test_mlx_lms_responses_will_do() -> None:
     *_, last = stcon.partial_json(responses)
     assert last == json.loads("".join(response.text for response in responses))
     assert any(isinstance(r.token, Forced) for r in responses)
+
+
+def test_what_stream_is_not_given_is_told() -> None:
+    model = tiny.model("llama")
+    for wrong in (None, [made("form")], SCHEMAS["form"]):
+        with pytest.raises(TypeError, match="stream takes a constraint"):
+            stcon.stream(model, None, [5], wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="max_token"):
+        stcon.stream(model, None, [5], made("form"), max_token=5)

@@ -61,6 +61,10 @@ def test_what_is_not_allowed() -> None:
     assert caught.value.position is not None
     with pytest.raises(StconError, match="not known"):
         stcon.trace(small(record()), "x")
+    with pytest.raises(TypeError, match="takes a constraint first"):
+        stcon.trace("x", small(record()))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="text or token ids"):
+        stcon.trace(small(record()), {"a": 1})  # type: ignore[arg-type]
     only_ids = stcon.trace(small(record()), [2 + ord("{")])
     assert only_ids.runs == 1
 
@@ -96,6 +100,9 @@ def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "--regex", "ab|ac", *vocab, "--dot"]) == 0
     assert "digraph" in capsys.readouterr().out
     assert main(["show", "--choices", "yes", "no", *vocab, "--text", "no"]) == 0
+    assert "not finished" not in capsys.readouterr().out
+    assert main(["show", "--choices", "yes", "no", *vocab, "--text", "ye"]) == 0
+    assert "not finished: The text stops too early" in capsys.readouterr().out
     for wrong in (
         ["--regex", "(", *vocab, "--text", "x"],
         ["--schema", str(folder / "none.json"), *vocab, "--text", "x"],
