@@ -20,9 +20,9 @@ RANK = {
     "machines": 2,
     "tokens": 3,
     "constraints": 4,
+    "cuda": 4,  # how the text of a kernel runs there; knows no kernel
     "cpu": 5,
     "metal": 5,
-    "cuda": 5,
     "decode": 6,
     "qwen35": 7,
     "api": 8,  # the door: the rooms behind it do not know it
