@@ -73,7 +73,7 @@ def test_same_bits_as_the_twin(kernel: Kernel[Any]) -> None:
 @EACH
 def test_no_access_beyond_a_buffer(kernel: Kernel[Any]) -> None:
     need_text()
-    cpu = CpuKernel(kernel.for_metal(), (SANITIZERS, "-g"), schedules=1)
+    cpu = CpuKernel(kernel.for_metal(), SANITIZERS, schedules=1)
     for case in some(kernel, 7, 33):
         same(kernel.on(cpu, case.arguments), kernel.twin(case.arguments), case)
 
@@ -82,8 +82,7 @@ def test_no_access_beyond_a_buffer(kernel: Kernel[Any]) -> None:
 def test_surplus_threads_do_nothing(kernel: Kernel[Any]) -> None:
     """CUDA runs whole threadgroups only."""
     need_text()
-    flags = (SANITIZERS, "-g")
-    cpu = CpuKernel(kernel.for_metal(), flags, schedules=1, is_rounded=True)
+    cpu = CpuKernel(kernel.for_metal(), SANITIZERS, schedules=1, is_rounded=True)
     (case,) = some(kernel, 9)
     same(kernel.on(cpu, case.arguments), kernel.twin(case.arguments), case)
 

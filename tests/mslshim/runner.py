@@ -27,7 +27,7 @@ from tests.mslshim.text import NoText, Text, text_of
 
 SCHEDULES = 4
 HERE = Path(__file__).parent
-SANITIZERS = "-fsanitize=address,undefined"
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
 
 _FLAGS = (
     *("-std=c++17", "-O1", "-ffp-contract=off", "-fno-exceptions", "-Wall", "-Wextra"),
