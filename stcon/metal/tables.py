@@ -129,6 +129,6 @@ def joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def _opened(table: NDArray[Any], end: int) -> NDArray[Any]:
     """``table`` with the end tokens open in the dead state."""
-    opened = table.copy()
+    opened: NDArray[Any] = table.copy()
     opened[DEAD, -1] = end
     return opened
