@@ -116,13 +116,17 @@ def _twin(a: Arguments) -> list[mx.array]:
 
 
 def cases() -> Iterator[Case]:
-    """Random grammars; tokens of every kind, some beyond the vocabulary."""
-    for seed, rows in enumerate(BATCHES):
+    """Random grammars; tokens of every kind, end tokens and some beyond the
+    vocabulary more often."""
+    for seed, rows in enumerate((*BATCHES, 33, 33, 33)):
         for kind in (mx.uint32, mx.int32):
             tables = some_tables(is_wide=kind == mx.int32)
             grammar, state, left = rows_of(tables, rows, seed)
-            some = np.random.default_rng(seed).integers(0, tables.tokens + 2, rows)
-            token = mx.array(some, kind)
+            rng = np.random.default_rng(seed)
+            some = rng.integers(0, tables.tokens + 2, rows)
+            odd = (0, tables.tokens - 3, tables.tokens, tables.tokens + 7)
+            chosen = np.where(rng.random(rows) < 0.5, rng.choice(odd, rows), some)
+            token = mx.array(chosen, kind)
             name = f"{rows} rows, {str(kind).split('.')[-1]}"
             yield Case(name, checked(tables, grammar, state, left, token))
             free = checked(tables, grammar, state, None, token)

@@ -49,7 +49,8 @@ class CpuKernel:
     """In the place of a kernel that mlx built: the same call, run here.
 
     ``change``: what is done to the text first; ``flags``: more for the compiler;
-    ``is_rounded``: whether the grid is made of whole threadgroups, as on CUDA.
+    ``is_rounded``: whether the grid is made of whole threadgroups, as on CUDA;
+    ``seconds``: how long a run may take.
     """
 
     built: Callable[..., Any]
@@ -57,6 +58,7 @@ class CpuKernel:
     schedules: int = SCHEDULES
     change: Callable[[str], str] = str
     is_rounded: bool = False
+    seconds: int = 120
 
     def __call__(self, **launch: Any) -> list[mx.array]:
         """The outputs; raises ShimError."""
@@ -75,7 +77,8 @@ class CpuKernel:
             grid = [-(-n // by) * by for n, by in zip(grid, group, strict=True)]
         head += [*grid, *group]
         head += [array.nbytes for array in (*inputs, *outputs)]
-        raw = _run(program, np.array(head, np.int64).tobytes(), inputs)
+        packed = np.array(head, np.int64).tobytes()
+        raw = _run(program, packed, inputs, self.seconds)
         made = []
         for array, kind in zip(outputs, kinds, strict=True):
             have = np.frombuffer(raw[: array.nbytes], array.dtype).reshape(array.shape)
@@ -84,17 +87,20 @@ class CpuKernel:
         return made
 
 
-def _run(program: Path, head: bytes, inputs: list[NDArray[Any]]) -> bytes:
+def _run(program: Path, head: bytes, inputs: list[NDArray[Any]], seconds: int) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "launch")
         file.write_bytes(head + b"".join(array.tobytes() for array in inputs))
-        done = subprocess.run(
-            [str(program), str(file)],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
-        )
+        try:
+            done = subprocess.run(
+                [str(program), str(file)],
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+                env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ShimError(f"no end after {seconds} s") from error
         if done.returncode:
             raise ShimError(f"run failed ({done.returncode}): {done.stderr[:2000]}")
         return file.read_bytes()
