@@ -9,6 +9,7 @@ from stcon import __version__
 
 _COMMANDS = {
     "show": ("stcon.show.command", "an output with its forced tokens, or an automaton"),
+    "doctor": ("stcon.doctor.command", "whether all works on this machine"),
     "bench": ("stcon.bench.command", "speed and memory, beside other engines"),
 }
 

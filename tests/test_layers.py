@@ -28,9 +28,10 @@ RANK = {
     "api": 8,  # the door: the rooms behind it do not know it
     "bench": 9,
     "show": 10,
+    "doctor": 10,
     "__main__": 11,
 }
-KNOWS_MLX_LM = {"decode", "qwen35", "bench", "__main__"}
+KNOWS_MLX_LM = {"decode", "qwen35", "bench", "doctor", "__main__"}
 HEAVY = ("mlx", "mlx_lm", "numpy", "pydantic", "tokenizers", "torch", "transformers")
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

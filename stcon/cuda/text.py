@@ -34,6 +34,7 @@ _PLACES = {
         "blockIdx.z * blockDim.z + threadIdx.z)",
     ),
     "thread_index_in_simdgroup": ("uint", "threadIdx.x & 31u"),
+    "threads_per_simdgroup": ("uint", "32u"),
 }
 
 

@@ -38,14 +38,14 @@ def check_head(have: mx.array, want: np.ndarray, x: mx.array, size: float) -> No
     assert (error <= EPSILON[x.dtype] / 2 * np.abs(want) + 2.0**-20 * size).all()
 
 
-@pytest.mark.parametrize("case", DENSE.cases(), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", list(DENSE.cases()), ids=lambda case: case.name)
 def test_dense_head(case: Any) -> None:
     x, chosen, weight = case.arguments
     want = exact(weight, x, chosen)
     check_head(dense_head(x, chosen, weight), want, x, np.abs(want).max())
 
 
-@pytest.mark.parametrize("case", QUANTISED.cases(), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", list(QUANTISED.cases()), ids=lambda case: case.name)
 def test_quantised_head(case: Any) -> None:
     x, chosen, weight, scales, biases, bits, group = case.arguments
     single = scales.astype(mx.float32), biases.astype(mx.float32)

@@ -37,6 +37,7 @@ _FLAGS = (
 _PLACES = {
     "thread_position_in_grid": "place.in_grid",
     "thread_index_in_simdgroup": "place.lane",
+    "threads_per_simdgroup": "32u",
 }
 
 
