@@ -38,7 +38,8 @@ class TokenTables:
     ``least``: int32 [states of all grammars], the fewest tokens to the end; one 0 if
     made without ``limits``.
     ``own``: uint16 or int32: per grammar and common class, the grammar's own class.
-    ``class_of``: uint16 or int32 [tokens]: the common class of each token.
+    ``class_of``: uint16 or int32 [tokens]: the common class of each token; there are
+    ``classes``.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class TokenTables:
         self.class_of = mx.array(common)
         self.grammars = len(tables)
         self.tokens = len(common)
+        self.classes = int(common.max()) + 1
 
     @property
     def nbytes(self) -> int:
