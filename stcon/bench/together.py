@@ -86,7 +86,7 @@ def lines(result: dict[str, Any]) -> list[str]:
     formats, classes = result["formats"], result["common_classes"]
     found = [
         f"{formats} formats together on a device, {result['states']:,} states:",
-        f"  class tables {_mb(tables)}, the {classes} common classes of tokens included;",
+        f"  class tables {_mb(tables)}, the {classes} common classes included;",
         f"  automata to walk {_mb(result['automata'])} beside the bytes of the tokens; "
         f"full tables {_mb(full)}.",
     ]

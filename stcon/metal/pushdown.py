@@ -26,7 +26,7 @@ from stcon.metal.stacks import COLUMNS, DEPTH, Stacks, StackTables
 
 _COUNT = len(COLUMNS)
 _PLACE = "\n".join(
-    f"    int at_{name} = g < 0 ? 0 : places[{_COUNT} * g + {column}];"
+    f"    int at_{name} = places[{_COUNT} * g + {column}];"
     for column, name in enumerate(COLUMNS)
 )
 
@@ -97,9 +97,12 @@ _MASK = f"""
     uint b = thread_position_in_grid.y;
     if (t >= uint(W)) {{ return; }}
     int g = grammar[b];
-    bool is_open = g < 0;
+    uint place = b * uint(W) + t;
+    if (g < 0 || t >= uint(N)) {{
+        out[place] = g < 0 ? logits[place] : static_cast<T>(-INFINITY);
+        return;
+    }}
 {_PLACE}
-    if (!is_open && t < uint(N)) {{
     int mine[3 * D];
     int top = tops[b];
     int low = top + 1;
@@ -107,31 +110,29 @@ _MASK = f"""
     uint i = offsets[t];
     uint end = offsets[t + 1];
 {_COMPLETE}
-    is_open = is_end && is_complete;
+    bool is_open = is_end && is_complete;
     if (i != end && top >= 0) {{
 {_READ}
         is_open = top >= 0 && (left[b] == 2147483647 || sum < left[b]);
     }}
-    }}
-    uint place = b * uint(W) + t;
     out[place] = is_open ? logits[place] : static_cast<T>(-INFINITY);
 """
 
 _ADVANCE = f"""
     uint b = thread_position_in_grid.x;
     int g = grammar[b];
-{_PLACE}
     int mine[3 * D];
     int top = tops[b];
     int low = top + 1;
     int sum = costs[b];
     int most = left[b];
+    int last = top;
+    if (g >= 0) {{
+{_PLACE}
     uint t = uint(token[b]);
     bool is_known = t < uint(N);
     uint i = is_known ? offsets[t] : 0u;
     uint end = is_known ? offsets[t + 1] : 0u;
-    int last = top;
-    if (g >= 0) {{
 {_COMPLETE}
     if (is_end) {{
         top = is_complete ? -2 : -1;

@@ -16,6 +16,7 @@ from stcon.metal.pushdown_twin import checked_advance, checked_mask, cost_of
 from stcon.metal.samples import BATCHES, FLOATS, int32, some_logits
 from stcon.metal.stacks import DEAD_TOP, DEPTH, ENDED_TOP, Stacks, StackTables
 from stcon.metal.tables import NO_GRAMMAR, NO_LIMIT
+from stcon.syntax import rules as r
 from stcon.syntax.json_schema import compile_schema
 from stcon.tokens.vocabulary import Vocabulary
 
@@ -40,8 +41,16 @@ _COUNTED: tuple[Any, ...] = (
     {"type": "object", "properties": {"a": _ITEM}},
     {"type": "string", "minLength": 2, "maxLength": 9},
 )
-_WORDS = (b'{"', b'":', b'"v"', b'":1', b'"}', b"}]", b'},{"v":2', b"[[", b"]]]", b"22")
+_WORDS = (
+    *(b'{"', b'":', b'"v"', b'":1', b'"}', b"}]", b'},{"v":2', b"[[", b"]]]", b"22"),
+    *(b"aaaa", b'aaa"', b'aa","', b'["ac","v', b'"]', b'"a":"', b"caca", b"[[[[[[]"),
+)
 _LETTERS = b'{}[]",:vac12\\u0'
+_TICKED = r.star(r.concat(r.TICK, r.union(r.literal("a"), r.literal("c"))))
+_RULES = (
+    r.counted(_TICKED, 2, 5),
+    r.concat(r.literal("v"), r.counted(_TICKED, 3, None, r.literal("2"))),
+)
 
 
 @cache
@@ -56,7 +65,11 @@ def words() -> Vocabulary:
 @cache
 def machine(number: int, depth: int = DEPTH) -> DeviceTables:
     """One of the machines of the cases, counted ones last."""
-    rules = compile_schema((*_FREE, *_COUNTED)[number]).rules
+    schemas = (*_FREE, *_COUNTED)
+    if number < len(schemas):
+        rules = compile_schema(schemas[number]).rules
+    else:
+        rules = r.Rules({"s": _RULES[number - len(schemas)]}, "s")
     return device_tables(compile_pushdown(rules, depth=depth, one_stack=True))
 
 
@@ -66,8 +79,9 @@ def some_stack_tables(with_counts: bool) -> StackTables:
     if not with_counts:
         free = [machine(number) for number in range(len(_FREE))]
         return StackTables(free, words(), limits=True)
-    every = [machine(number) for number in range(len(_FREE) + len(_COUNTED))]
-    return StackTables([*every, machine(1, 5)], words())
+    count = len(_FREE) + len(_COUNTED) + len(_RULES)
+    every = [machine(number) for number in range(count)]
+    return StackTables([*every, machine(1, 5), machine(2, 3)], words())
 
 
 def some_stacks(tables: StackTables, rows: int, seed: int) -> tuple[mx.array, Stacks]:
@@ -88,10 +102,10 @@ def some_stacks(tables: StackTables, rows: int, seed: int) -> tuple[mx.array, St
 
 
 def _somewhere(tables: DeviceTables, rng: np.random.Generator) -> DeviceState:
-    """A stack that some bytes lead to, brackets more often than others."""
+    """A stack that some bytes lead to: few, many, or many of them brackets."""
     state = DeviceState(tables)
-    letters = [bytes([byte]) for byte in _LETTERS + b"[[[{{"]
-    for _ in range(int(rng.integers(0, 40))):
+    letters = [bytes([byte]) for byte in _LETTERS + b"[" * int(rng.integers(0, 60))]
+    for _ in range(int(rng.choice((2, 5, 40, 90)))):
         choices = [after for x in letters if (after := state.read(x)).top >= 0]
         if not choices:
             break
@@ -101,13 +115,13 @@ def _somewhere(tables: DeviceTables, rng: np.random.Generator) -> DeviceState:
 
 def mask_cases() -> Iterator[Case]:
     """Every dtype and batch; limits that are tight where nothing is counted."""
-    for seed, rows in enumerate(BATCHES):
+    for seed, rows in enumerate((*BATCHES, 33, 33, 33)):
         for at, kind in enumerate(FLOATS):
-            has_limits = (seed + at) % 2 == 0
+            has_limits = (min(seed, 5) + at) % 2 == 0
             tables = some_stack_tables(not has_limits)
             grammar, stacks = some_stacks(tables, rows, 10 * seed + at)
             left = some_limits(stacks, seed) if has_limits else None
-            width = tables.tokens + 3 * seed - 4
+            width = tables.tokens + 3 * min(seed, 5) - 4
             logits = some_logits(rows, width, kind, seed, is_sliced=at == 1)
             name = f"{rows} rows, {str(kind)[9:]}, {width} logits"
             name += ", limits" if has_limits else ", counts"
@@ -124,7 +138,7 @@ def some_limits(stacks: Stacks, seed: int) -> mx.array:
 
 def advance_cases() -> Iterator[Case]:
     """Tokens of every kind, allowed ones more often, some beyond the vocabulary."""
-    for seed, rows in enumerate(BATCHES):
+    for seed, rows in enumerate((*BATCHES, 33, 33, 33, 33, 33, 33)):
         for kind in (mx.uint32, mx.int32):
             has_limits = (seed + (kind == mx.int32)) % 2 == 0
             tables = some_stack_tables(not has_limits)
@@ -132,8 +146,10 @@ def advance_cases() -> Iterator[Case]:
             left = some_limits(stacks, seed) if has_limits else None
             rng = np.random.default_rng(seed)
             ids = rng.integers(0, tables.tokens + 2, rows)
-            likely = 1 + np.frombuffer(_LETTERS, np.uint8)[ids % len(_LETTERS)]
-            chosen = np.where(rng.random(rows) < 0.6, likely, ids)
+            letters = 1 + np.frombuffer(_LETTERS, np.uint8)[ids % len(_LETTERS)]
+            odd = (0, tables.tokens - 1, tables.tokens, *range(258, 258 + len(_WORDS)))
+            chosen = np.where(rng.random(rows) < 0.4, letters, rng.choice(odd, rows))
+            chosen = np.where(rng.random(rows) < 0.2, ids, chosen)
             token = mx.array(chosen, kind)
             name = f"{rows} rows, {str(kind)[9:]}"
             name += ", limits" if has_limits else ", counts"
