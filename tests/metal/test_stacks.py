@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import mlx.core as mx
@@ -9,14 +10,18 @@ import numpy as np
 import pytest
 
 from stcon import constrain
-from stcon.machines.device_tables import device_tables
+from stcon.bench.cases import cases
+from stcon.bench.recursive_cases import recursive_cases
+from stcon.constraints.constraint import Constraint
+from stcon.constraints.pushdown import PushdownConstraint
+from stcon.machines.device_tables import DeviceState, DeviceTables, device_tables
 from stcon.machines.pushdown import compile_pushdown
 from stcon.metal.kernel import Kernel
 from stcon.metal.pushdown import ADVANCE, MASK, advance_stacks, mask_stacks
 from stcon.metal.pushdown_cases import machine, some_stack_tables, words
 from stcon.metal.pushdown_twin import checked_advance, checked_mask
 from stcon.metal.samples import int32
-from stcon.metal.stacks import DEAD_TOP, ENDED_TOP, Stacks, StackTables
+from stcon.metal.stacks import DEAD_TOP, ENDED_TOP, Stacks, StackTables, fitted
 from stcon.metal.tables import NO_GRAMMAR, NO_LIMIT
 from stcon.syntax.json_schema import compile_schema
 from stcon.tokens.vocabulary import Vocabulary
@@ -68,32 +73,62 @@ def test_every_token_as_on_the_host(real: Vocabulary) -> None:
     """A batch of five grammars along texts of theirs: the masks of every step over the
     whole vocabulary are those of the host's machine, which may keep several stacks."""
     need_text()
-    hosts = [constrain(real, schema) for schema in SCHEMAS.values()]
     machines = [
         device_tables(compile_pushdown(compile_schema(x).rules, one_stack=True))
         for x in SCHEMAS.values()
     ]
-    tables = StackTables(machines, real)
-    tokens = [
-        assets.tokenizer("qwen3.5").tokenizer.encode(text).ids
-        for text in TEXTS.values()
+    hosts = [constrain(real, schema) for schema in SCHEMAS.values()]
+    follow(machines, hosts, list(TEXTS.values()), real)
+
+
+def test_large_formats_as_on_the_host(real: Vocabulary) -> None:
+    """The machines of the constraints themselves: forms, typed tools, recursion; at
+    every 17th step, and once at every one (docs/kernels.md)."""
+    need_text()
+    chosen = [
+        case
+        for case in (*cases(), *recursive_cases())
+        if constrain(real, case.schema).kind == "pushdown"
     ]
-    tokens = [[*ids, real.eos_ids[0], real.eos_ids[0]] for ids in tokens]
-    grammar, stacks = int32(range(5)), tables.starts
+    hosts = [constrain(real, case.schema) for case in chosen]
+    machines = []
+    for host in hosts:
+        assert isinstance(host, PushdownConstraint)
+        machines.append(fitted(host.machine))
+    assert len(machines) > 6 and {x.depth for x in machines} == {64}
+    texts = [case.texts()[0] for case in chosen]
+    follow(machines, hosts, texts, real, every=17)
+
+
+def follow(
+    machines: Sequence[DeviceTables],
+    hosts: Sequence[Constraint],
+    texts: Sequence[str],
+    real: Vocabulary,
+    every: int = 1,
+) -> None:
+    """Compares the masks of kernels and host at every so many steps along ``texts``,
+    and their ends."""
+    count = len(machines)
+    tables = StackTables(machines, real)
+    encode = assets.tokenizer("qwen3.5").tokenizer.encode
+    tokens = [[*encode(text).ids, *real.eos_ids[:1] * 2] for text in texts]
+    grammar, stacks = int32(range(count)), tables.starts
     states = [host.start for host in hosts]
-    logits = mx.zeros((5, real.size), mx.float16)
+    logits = mx.zeros((count, real.size), mx.float16)
     for step in range(max(map(len, tokens))):
-        found = checked_mask(tables, grammar, stacks, None, logits)
-        have = np.array(on_cpu(MASK, found)[0]) == 0
-        want = np.stack([x.allowed(y) for x, y in zip(hosts, states, strict=True)])
-        assert np.array_equal(have, want), step
+        if step % every == 0:
+            found = checked_mask(tables, grammar, stacks, None, logits)
+            have = np.array(on_cpu(MASK, found)[0]) == 0
+            want = np.stack([x.allowed(y) for x, y in zip(hosts, states, strict=True)])
+            assert np.array_equal(have, want), step
         chosen = [ids[min(step, len(ids) - 1)] for ids in tokens]
         states = [
             host.advance(state, token)
             for host, state, token in zip(hosts, states, chosen, strict=True)
         ]
         step_of = checked_advance(tables, grammar, stacks, None, int32(chosen))
-        stacks = Stacks(*on_cpu(ADVANCE, step_of)[:3])
+        stacks = Stacks(*ADVANCE.twin(step_of)[:3])
         assert (np.array(stacks.top) != DEAD_TOP).all()
     assert (np.array(stacks.top) == ENDED_TOP).all()
 
@@ -126,8 +161,6 @@ def test_a_limit_is_kept_by_any_sampler() -> None:
 
 
 def is_valid(tables: Any, text: bytes) -> bool:
-    from stcon.machines.device_tables import DeviceState
-
     return DeviceState(tables).read(text).is_complete
 
 
@@ -161,6 +194,9 @@ def test_what_is_refused() -> None:
         StackTables([counted], words(), limits=True)
     with pytest.raises(ValueError, match="64 entries here, not 65"):
         StackTables([machine(1, 65)], words())
+    nests = compile_pushdown(compile_schema(True).rules, depth=65, one_stack=True)
+    with pytest.raises(ValueError, match="more than 64 entries"):
+        fitted(nests)
     few = Vocabulary.from_bytes([None, b"[", b"]"], [0])
     with pytest.raises(ValueError, match="is no token"):
         StackTables([machine(2)], few, limits=True)
