@@ -82,7 +82,7 @@ LANES: Kernel[Values] = Kernel(
     """
     uint i = thread_position_in_grid.x;
     uint lane = thread_index_in_simdgroup;
-    out[i] = int(threads_per_simdgroup * 100u + lane) + (x[i] < 0.0f ? 0 : 0);
+    out[i] = int(threads_per_simdgroup * 100u + lane);
 """,
     lambda a: _call(a, mx.int32),
     _lanes_twin,

@@ -49,14 +49,14 @@ _QUANTISED_SOURCE = """
     uint group = n * uint(K / G);
     float total = 0.0f;
     for (uint k = uint(PER) * lane; k < uint(K); k += 32 * uint(PER)) {
-        uint packed = weight[word + k / uint(PER)];
+        uint rest = weight[word + k / uint(PER)];
         float dot = 0.0f;
         float sum = 0.0f;
         for (uint j = 0; j < uint(PER); ++j) {
             float value = float(x[k + j]);
-            dot += value * float(packed & ((1u << uint(BITS)) - 1u));
+            dot += value * float(rest & ((1u << uint(BITS)) - 1u));
             sum += value;
-            packed >>= uint(BITS);
+            rest >>= uint(BITS);
         }
         float scale = float(scales[group + k / uint(G)]);
         float bias = float(biases[group + k / uint(G)]);
