@@ -79,16 +79,10 @@ _READ = """
 _COMPLETE = """
     bool is_end = false;
     for (uint k = 0; k < uint(E); ++k) { is_end = is_end || ends[k] == int(t); }
-    bool is_complete = top < 0;
-    if (is_end && top >= 0) {
-        int at = top;
-        is_complete = true;
-        while (at >= 0 && is_complete) {
-            int here = (int(b) * D + at) * 3;
-            is_complete = small[at_may_end + entries[here]] != 0;
-            is_complete = is_complete && entries[here + 1] <= 0;
-            --at;
-        }
+    bool is_complete = is_end;
+    for (int at = top; at >= 0 && is_complete; --at) {
+        int here = (int(b) * D + at) * 3;
+        is_complete = small[at_may_end + entries[here]] != 0 && entries[here + 1] <= 0;
     }
 """
 
@@ -110,7 +104,7 @@ _MASK = f"""
     uint i = offsets[t];
     uint end = offsets[t + 1];
 {_COMPLETE}
-    bool is_open = is_end && is_complete;
+    bool is_open = is_complete;
     if (i != end && top >= 0) {{
 {_READ}
         is_open = top >= 0 && (left[b] == 2147483647 || sum < left[b]);

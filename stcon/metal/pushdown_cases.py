@@ -37,13 +37,23 @@ _FREE: tuple[Any, ...] = (
     {"type": "object", "properties": {"a": {"type": "integer"}}},
 )
 _COUNTED: tuple[Any, ...] = (
-    {"type": "array", "minItems": 1, "maxItems": 3, "items": _ITEM},
+    {"type": "array", "minItems": 2, "maxItems": 3, "items": _ITEM},
     {"type": "object", "properties": {"a": _ITEM}},
     {"type": "string", "minLength": 2, "maxLength": 9},
 )
 _WORDS = (
     *(b'{"', b'":', b'"v"', b'":1', b'"}', b"}]", b'},{"v":2', b"[[", b"]]]", b"22"),
     *(b"aaaa", b'aaa"', b'aa","', b'["ac","v', b'"]', b'"a":"', b"caca", b"[[[[[[]"),
+    *(
+        b'["a"]',
+        b'["a","c"]',
+        b'["a","a","a"]',
+        b'["a","a","a","a"]',
+        b'["a",""',
+        b'[""',
+    ),
+    *(b'"a"', b'"aa"', b'"aaaaaaaaa"', b'"aaaaaaaaaa"', b'{"a":"', b'{"a":""', b"vaa2"),
+    *(b'{"a":"aac', b'{"a":"ac"}', b"[[[]]]", b"[]]", b"vaaa2", b"vaaaaa2", b"22a"),
 )
 _LETTERS = b'{}[]",:vac12\\u0'
 _TICKED = r.star(r.concat(r.TICK, r.union(r.literal("a"), r.literal("c"))))
@@ -105,7 +115,7 @@ def _somewhere(tables: DeviceTables, rng: np.random.Generator) -> DeviceState:
     """A stack that some bytes lead to: few, many, or many of them brackets."""
     state = DeviceState(tables)
     letters = [bytes([byte]) for byte in _LETTERS + b"[" * int(rng.integers(0, 60))]
-    for _ in range(int(rng.choice((2, 5, 40, 90)))):
+    for _ in range(int(rng.choice((0, 0, 2, 5, 40, 90)))):
         choices = [after for x in letters if (after := state.read(x)).top >= 0]
         if not choices:
             break
