@@ -53,16 +53,21 @@ def random_constraint(seed: int) -> DfaConstraint:
 
 @pytest.mark.parametrize("first", range(0, RANDOM, 25))
 def test_random_automata_alone(first: int) -> None:
-    """Every state × token."""
+    """Every state × token, by the kernels' own texts."""
+    need_text()
+    walked = CpuKernel(walking.KERNEL.for_metal(), schedules=1)
+    masked = CpuKernel(MASK.for_metal(), schedules=1)
     for seed in range(first, first + 25):
         one = random_constraint(seed)
         count, width = one.dfa.states + 1, one.vocabulary.size
         state, grammar = mx.arange(count).astype(mx.int32), mx.zeros(count, mx.int32)
         want = one.table[:, one.class_of]
-        after = np.array(walk(ByteTables([one]), grammar, state, width))
+        arguments = walking.checked(ByteTables([one]), grammar, state, width)
+        after = np.array(walking.KERNEL.on(walked, arguments)[0])
         assert np.array_equal(after[1:], want[1:]), seed
-        tables, logits = TokenTables([one]), zeros(count, width)
-        have = open_logits(mask(tables, grammar, state, None, logits))
+        logits = mx.zeros((count, width), mx.float16)
+        found = checked(TokenTables([one]), grammar, state, None, logits)
+        have = open_logits(MASK.on(masked, found)[0])
         assert np.array_equal(have[1:], rows_on_demand(one, range(1, count))), seed
 
 
