@@ -1,4 +1,4 @@
-"""``python -m stcon doctor``: the machine, versions, and every kernel on it."""
+"""``python -m stcon doctor``: whether everything works on the machine at hand."""
 
 from __future__ import annotations
 
@@ -6,33 +6,25 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
-
-import mlx.core as mx
-
-from stcon.bench.machine import machine, versions
-from stcon.bench.table import Cell, Progress, table
-from stcon.doctor.checks import FAIL, Result, all_checks, has_gpu
-from stcon.doctor.timings import timings
-
-_PACKAGES = ("mlx", "mlx-lm", "numpy", "tokenizers", "transformers")
 
 
 def run(arguments: Sequence[str]) -> int:
     """The exit status: 0 if everything passed, 1 if something failed."""
-    options = _parser().parse_args(arguments)
-    report = _facts()
-    sys.stdout.write(_lines(report))
-    results, times = _examine()
-    report["checks"] = [asdict(result) for result in results]
-    report["microseconds"] = times
-    report["failed"] = sum(result.status == FAIL for result in results)
-    sys.stdout.write(_tables(results, times))
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        import mlx.core  # noqa: F401
+    except ImportError as error:
+        hint = "on Linux mlx needs a backend: pip install 'stcon[cpu]'"
+        parser.exit(1, f"stcon doctor: mlx cannot be imported: {error}\n{hint}\n")
+    from stcon.doctor.report import report
+
+    found, text = report()
+    sys.stdout.write(text)
     if options.json:
-        options.json.write_text(json.dumps(report, indent=1) + "\n", "utf-8")
-    return 1 if report["failed"] else 0
+        options.json.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    return 1 if found["failed"] else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -45,50 +37,3 @@ def _parser() -> argparse.ArgumentParser:
         "--json", type=Path, metavar="FILE", help="write the report there, for an issue"
     )
     return parser
-
-
-def _facts() -> dict[str, Any]:
-    device = str(mx.default_device())
-    ask = getattr(mx, "device_info", None) or mx.metal.device_info  # before 0.32
-    info = {name: str(value) for name, value in ask().items()}
-    backend = "metal" if mx.metal.is_available() else "cuda" if has_gpu() else "cpu"
-    return {
-        "machine": machine(),
-        "versions": versions(_PACKAGES),
-        "device": {"default": device, "backend": backend, **info},
-    }
-
-
-def _examine() -> tuple[list[Result], dict[str, float]]:
-    progress = Progress()
-    results = []
-    for result in all_checks():
-        progress.say(result.name)
-        results.append(result)
-    times = {}
-    for name, microseconds in timings() if has_gpu() else ():
-        progress.say(name)
-        times[name] = microseconds
-    progress.clear()
-    return results, times
-
-
-def _lines(report: dict[str, Any]) -> str:
-    parts = (report["machine"], report["versions"], report["device"])
-    pairs = (pair for part in parts for pair in part.items())
-    return "".join(f"{name:14} {value or 'missing'}\n" for name, value in pairs)
-
-
-def _tables(results: Sequence[Result], times: dict[str, float]) -> str:
-    rows: list[list[Cell]] = [
-        [result.status, result.name, result.says.split("\n")[0], result.seconds]
-        for result in results
-    ]
-    text = "\n" + table(["", "check", "result", "s"], rows, left=3) + "\n"
-    if times:
-        timed: list[list[Cell]] = [[name, value] for name, value in times.items()]
-        text += "\n" + table(["launch", "µs"], timed) + "\n"
-    else:
-        text += "\nThere is no GPU here: no kernel was run or timed, only the twins.\n"
-    failed = sum(result.status == FAIL for result in results)
-    return text + (f"{failed} failed.\n" if failed else "Nothing failed.\n")

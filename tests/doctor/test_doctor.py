@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from stcon.__main__ import main
-from stcon.doctor import checks, command, timings
+from stcon.doctor import checks, report, timings
 from stcon.doctor.checks import FAIL, NOTE, PASS, all_checks, distance
 from stcon.doctor.probes import PROBES, SUM
 from stcon.metal.catalogue import KERNELS
@@ -29,7 +30,7 @@ def on_runner(kernel: Kernel[Any], arguments: Any) -> list[mx.array]:
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels run by the tests' runner, as if there were a GPU."""
     need_text()
-    for module in (checks, command):
+    for module in (checks, report):
         monkeypatch.setattr(module, "has_gpu", lambda: True)
     monkeypatch.setattr(Kernel, "launch", on_runner)
 
@@ -43,10 +44,10 @@ def test_without_a_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["doctor", "--json", str(file)]) == 0
     said = capsys.readouterr().out
     assert "no kernel was run or timed" in said and "Nothing failed" in said
-    report = json.loads(file.read_text())
-    assert report["failed"] == 0 and report["microseconds"] == {}
-    assert report["versions"]["mlx"] and report["device"]["backend"] == "cpu"
-    names = [check["name"] for check in report["checks"]]
+    found = json.loads(file.read_text())
+    assert found["failed"] == 0 and found["microseconds"] == {}
+    assert found["versions"]["mlx"] and found["device"]["backend"] == "cpu"
+    names = [check["name"] for check in found["checks"]]
     assert names == ["mlx-lm", *(k.name for k in KERNELS), "paths agree"]
 
 
@@ -65,7 +66,7 @@ def test_timings(gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
     have = dict(timings.timings())
     timings.large_vocabulary.cache_clear()
     assert "mask, 16 rows" in have and all(value > 0 for value in have.values())
-    said = command._tables([], have)
+    said = report._tables([], have)
     assert "µs" in said and "no GPU" not in said
 
 
@@ -88,7 +89,7 @@ def test_a_wrong_kernel_fails(
     kernel = KERNELS[0]
     assert old in kernel.source
     few(monkeypatch, [replace(kernel, source=kernel.source.replace(old, new))])
-    monkeypatch.setattr(command, "timings", lambda: [])
+    monkeypatch.setattr(report, "timings", lambda: [])
     assert main(["doctor"]) == 1
     said = capsys.readouterr().out
     assert "FAIL  stcon_mask" in said and words in said and "1 failed" in said
@@ -134,3 +135,13 @@ def test_an_mlx_lm_that_cannot_be_patched(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_distance(have: list[Any], want: list[Any], apart: float) -> None:
     assert distance(mx.array(have), mx.array(want)) == apart
+
+
+def test_without_mlx(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "mlx.core", None)
+    with pytest.raises(SystemExit) as caught:
+        main(["doctor"])
+    assert caught.value.code == 1
+    assert "mlx cannot be imported" in capsys.readouterr().err
