@@ -167,6 +167,7 @@ def mask_stacks(
     as it is.  ``stacks``: of [rows]; dead ones leave the end tokens open.  ``left``:
     int32 [rows], tokens that may come, NO_LIMIT for any number; None for no limits.
     ``logits``: float32, float16 or bfloat16 [rows, width].
+    Begin with ``left`` at least ``stacks.cost``: then some token is always open.
     A token that would nest beyond the depth is not allowed.  The bits of kept logits
     are kept.  Raises ValueError for other shapes or dtypes.
     """

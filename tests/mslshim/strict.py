@@ -1,8 +1,7 @@
 """Type-checks the text of a kernel with address spaces, as C++ for OpenCL.
 
-Metal and OpenCL share what Linux compilers otherwise lack: a pointer says which memory
-it points into.  Of 14 mistakes of this kind put into texts all were found, and none was
-reported in 121 kernels that Apple's compiler takes (docs/kernels.md).
+Metal and OpenCL share what compilers on Linux otherwise lack: a pointer says which
+memory it points into.  What it cannot see: overloads that only Apple's library has.
 """
 
 from __future__ import annotations
