@@ -27,6 +27,7 @@ from tests.mslshim.text import NoText, Text, text_of
 
 SCHEDULES = 4
 HERE = Path(__file__).parent
+KEPT = Path(tempfile.gettempdir(), f"stcon-mslshim-{os.getuid()}")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
 
 _FLAGS = (
@@ -51,7 +52,7 @@ class CpuKernel:
 
     ``change``: what is done to the text first; ``flags``: more for the compiler;
     ``is_rounded``: whether the grid is made of whole threadgroups, as on CUDA;
-    ``seconds``: how long a run may take.
+    ``seconds``: how long a run may take; ``folder``: where programs are kept.
     """
 
     built: Callable[..., Any]
@@ -60,12 +61,13 @@ class CpuKernel:
     change: Callable[[str], str] = str
     is_rounded: bool = False
     seconds: int = 120
+    folder: Path = KEPT
 
     def __call__(self, **launch: Any) -> list[mx.array]:
         """The outputs; raises ShimError."""
         text = text_of(self.built, launch)
         text = Text(self.change(text.whole))
-        program = compiled(program_text(text), self.flags)
+        program = compiled(program_text(text), self.flags, self.folder)
         shapes, kinds = launch["output_shapes"], launch["output_dtypes"]
         outputs = [
             np.empty(shape, _numpy_kind(kind))
@@ -135,12 +137,11 @@ def _is_known(parameter: Any) -> bool:
     return parameter.is_buffer or parameter.name in _PLACES
 
 
-def compiled(source: str, flags: tuple[str, ...] = ()) -> Path:
+def compiled(source: str, flags: tuple[str, ...] = (), folder: Path = KEPT) -> Path:
     """The program of ``source``, compiled once and kept; raises ShimError."""
     headers = "".join((HERE / name).read_text("utf-8") for name in ("msl.h", "main.h"))
     content = "\0".join([source, headers, *_FLAGS, *flags])
     name = hashlib.sha256(content.encode()).hexdigest()[:24]
-    folder = Path(tempfile.gettempdir(), f"stcon-mslshim-{os.getuid()}")
     folder.mkdir(exist_ok=True)
     program = folder / name
     if not program.exists():
