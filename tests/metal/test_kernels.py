@@ -72,12 +72,20 @@ def test_same_bits_as_the_twin(kernel: Kernel[Any]) -> None:
 
 @EACH
 def test_no_access_beyond_a_buffer(kernel: Kernel[Any]) -> None:
-    """Nor by the surplus threads of CUDA, which runs whole threadgroups only."""
     need_text()
-    built = kernel.for_metal()
-    cpu = CpuKernel(built, SANITIZERS, schedules=1, is_rounded=True)
+    cpu = CpuKernel(kernel.for_metal(), SANITIZERS, schedules=1)
     for case in some(kernel, 7, 33):
         same(kernel.on(cpu, case.arguments), kernel.twin(case.arguments), case)
+
+
+@EACH
+def test_cuda_form(kernel: Kernel[Any]) -> None:
+    """Prelude and body of CUDA, which runs whole threadgroups: surplus threads do
+    nothing."""
+    need_text()
+    cpu = CpuKernel(kernel.for_metal(), SANITIZERS, schedules=2, is_cuda=True)
+    (case,) = some(kernel, 9)
+    same(kernel.on(cpu, case.arguments), kernel.twin(case.arguments), case)
 
 
 @EACH

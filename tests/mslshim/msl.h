@@ -40,7 +40,7 @@ struct uint3 {
 
 namespace shim {
 struct Place {
-  uint3 in_grid, in_group, group;
+  uint3 in_grid, in_group, group, size;
   uint lane;
 };
 typedef void (*Entry)(void** buffers, const Place&);
@@ -168,7 +168,7 @@ inline void run(Entry entry, void** buffers, const uint* grid, const uint* threa
     for (uint t = 0; t < here_count; t++) {
       const uint x = t % here[0], y = t / here[0] % here[1], z = t / (here[0] * here[1]);
       places[t] = {{at[0] * size[0] + x, at[1] * size[1] + y, at[2] * size[2] + z},
-                   {x, y, z}, {at[0], at[1], at[2]}, t % 32};
+                   {x, y, z}, {at[0], at[1], at[2]}, {size[0], size[1], size[2]}, t % 32};
     }
     if (!meets) {
       shuffle(inner, here_count, schedule, random);

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from stcon.cuda.text import PRELUDE, cuda_body
 from tests.mslshim.text import NoText, Text, text_of
 
 SCHEDULES = 4
@@ -34,6 +35,10 @@ _FLAGS = (
     *("-std=c++17", "-O1", "-ffp-contract=off", "-fno-exceptions", "-Wall", "-Wextra"),
     *("-fno-strict-aliasing", "-fsingle-precision-constant", "-Wdouble-promotion"),
     *("-Wno-attributes", "-Wno-unused-parameter", "-Wno-clobbered", "-Werror"),
+)
+_HEADERS = ("msl.h", "cuda.h", "main.h")
+_CUDA_PLACES = (
+    "blockIdx = place.group; threadIdx = place.in_group; blockDim = place.size; "
 )
 _PLACES = {
     "thread_position_in_grid": "place.in_grid",
@@ -51,7 +56,7 @@ class CpuKernel:
     """In the place of a kernel that mlx built: the same call, run here.
 
     ``change``: what is done to the text first; ``flags``: more for the compiler;
-    ``is_rounded``: whether the grid is made of whole threadgroups, as on CUDA;
+    ``is_cuda``: the CUDA form of the text, and a grid of whole threadgroups;
     ``seconds``: how long a run may take; ``folder``: where programs are kept.
     """
 
@@ -59,7 +64,7 @@ class CpuKernel:
     flags: tuple[str, ...] = ()
     schedules: int = SCHEDULES
     change: Callable[[str], str] = str
-    is_rounded: bool = False
+    is_cuda: bool = False
     seconds: int = 120
     folder: Path = KEPT
 
@@ -67,7 +72,8 @@ class CpuKernel:
         """The outputs; raises ShimError."""
         text = text_of(self.built, launch)
         text = Text(self.change(text.whole))
-        program = compiled(program_text(text), self.flags, self.folder)
+        source = program_text(text, self.is_cuda)
+        program = compiled(source, self.flags, self.folder)
         shapes, kinds = launch["output_shapes"], launch["output_dtypes"]
         outputs = [
             np.empty(shape, _numpy_kind(kind))
@@ -76,7 +82,7 @@ class CpuKernel:
         inputs = [bits(array) for array in launch["inputs"]]
         head = [len(inputs), len(outputs), self.schedules, "simd_sum" in text.body]
         grid, group = launch["grid"], launch["threadgroup"]
-        if self.is_rounded:
+        if self.is_cuda:
             grid = [-(-n // by) * by for n, by in zip(grid, group, strict=True)]
         head += [*grid, *group]
         head += [array.nbytes for array in (*inputs, *outputs)]
@@ -109,8 +115,11 @@ def _run(program: Path, head: bytes, inputs: list[NDArray[Any]], seconds: int) -
         return file.read_bytes()
 
 
-def program_text(text: Text) -> str:
-    """C++ that holds the kernel, and runs it on a launch read from a file."""
+def program_text(text: Text, as_cuda: bool = False) -> str:
+    """C++ that holds the kernel, and runs it on a launch read from a file.
+
+    ``as_cuda``: with the prelude and the body of its CUDA form.
+    """
     unknown = [p.name for p in text.parameters if not _is_known(p)]
     if unknown or "threadgroup" in text.body:
         raise ShimError(f"not in this runner: {unknown or 'threadgroup memory'}")
@@ -120,17 +129,26 @@ def program_text(text: Text) -> str:
             kind = parameter.kind.replace("device ", "").replace("constant ", "")
             values.append(f"({kind})buffers[{at}]")
             at += 1
-        else:
+        elif not as_cuda:
             values.append(_PLACES[parameter.name])
     constants = ", ".join(value for _, _, value in text.constants)
     instance = f"<{constants}>" if constants else ""
     return (
-        '#include "msl.h"\n#line 1 "kernel"\n'
-        f'{text.function}\n#line 1 "launch"\n'
+        f'#include "{"cuda" if as_cuda else "msl"}.h"\n#line 1 "kernel"\n'
+        f'{_as_cuda(text) if as_cuda else text.function}\n#line 1 "launch"\n'
         "static void entry(void** buffers, const shim::Place& place) {\n"
-        f"  (void)place; {text.name}{instance}({', '.join(values)});\n"
+        f"  (void)place; {_CUDA_PLACES if as_cuda else ''}"
+        f"{text.name}{instance}({', '.join(values)});\n"
         '}\n#include "main.h"\n'
     )
+
+
+def _as_cuda(text: Text) -> str:
+    template = ", ".join(f"{kind} {name}" for kind, name, _ in text.constants)
+    buffers = [f"{p.kind} {p.name}" for p in text.parameters if p.is_buffer]
+    head = f"template <{template}>\n" if template else ""
+    body = cuda_body(text.body)
+    return f"{PRELUDE}{head}void {text.name}({', '.join(buffers)}) {{\n{body}\n}}\n"
 
 
 def _is_known(parameter: Any) -> bool:
@@ -139,7 +157,7 @@ def _is_known(parameter: Any) -> bool:
 
 def compiled(source: str, flags: tuple[str, ...] = (), folder: Path = KEPT) -> Path:
     """The program of ``source``, compiled once and kept; raises ShimError."""
-    headers = "".join((HERE / name).read_text("utf-8") for name in ("msl.h", "main.h"))
+    headers = "".join((HERE / name).read_text("utf-8") for name in _HEADERS)
     content = "\0".join([source, headers, *_FLAGS, *flags])
     name = hashlib.sha256(content.encode()).hexdigest()[:24]
     folder.mkdir(exist_ok=True)
