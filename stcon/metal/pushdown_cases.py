@@ -54,12 +54,16 @@ _WORDS = (
     ),
     *(b'"a"', b'"aa"', b'"aaaaaaaaa"', b'"aaaaaaaaaa"', b'{"a":"', b'{"a":""', b"vaa2"),
     *(b'{"a":"aac', b'{"a":"ac"}', b"[[[]]]", b"[]]", b"vaaa2", b"vaaaaa2", b"22a"),
+    *(b"caa2", b"caaaa2", b"caaaaa", b"aa2", b"aa", b"aaa"),
 )
 _LETTERS = b'{}[]",:vac12\\u0'
-_TICKED = r.star(r.concat(r.TICK, r.union(r.literal("a"), r.literal("c"))))
+_LETTER = r.concat(r.TICK, r.union(r.literal("a"), r.literal("c")))
+_TICKED = r.star(_LETTER)
+_PAIRS = r.star(r.concat(_LETTER, _LETTER))
 _RULES = (
     r.counted(_TICKED, 2, 5),
     r.concat(r.literal("v"), r.counted(_TICKED, 3, None, r.literal("2"))),
+    r.concat(r.literal("c"), r.counted(_PAIRS, 0, 5, r.literal("2"))),
 )
 
 
@@ -148,7 +152,7 @@ def some_limits(stacks: Stacks, seed: int) -> mx.array:
 
 def advance_cases() -> Iterator[Case]:
     """Tokens of every kind, allowed ones more often, some beyond the vocabulary."""
-    for seed, rows in enumerate((*BATCHES, 33, 33, 33, 33, 33, 33)):
+    for seed, rows in enumerate((*BATCHES, 600)):
         for kind in (mx.uint32, mx.int32):
             has_limits = (seed + (kind == mx.int32)) % 2 == 0
             tables = some_stack_tables(not has_limits)
@@ -157,7 +161,8 @@ def advance_cases() -> Iterator[Case]:
             rng = np.random.default_rng(seed)
             ids = rng.integers(0, tables.tokens + 2, rows)
             letters = 1 + np.frombuffer(_LETTERS, np.uint8)[ids % len(_LETTERS)]
-            odd = (0, tables.tokens - 1, tables.tokens, *range(258, 258 + len(_WORDS)))
+            ends = (0, tables.tokens - 1, tables.tokens) * 3
+            odd = (*ends, *range(258, 258 + len(_WORDS)))
             chosen = np.where(rng.random(rows) < 0.4, letters, rng.choice(odd, rows))
             chosen = np.where(rng.random(rows) < 0.2, ids, chosen)
             token = mx.array(chosen, kind)

@@ -67,7 +67,7 @@ def test_same_bits_as_the_twin(kernel: Kernel[Any]) -> None:
     for case in kernel.cases():
         same(kernel.on(cpu, case.arguments), kernel.twin(case.arguments), case)
         batches.add(int(case.name.split(" ")[0]))
-    assert batches == set(BATCHES)
+    assert batches >= set(BATCHES)
 
 
 @EACH
