@@ -47,16 +47,17 @@ def has_gpu() -> bool:
 def all_checks() -> Iterator[Result]:
     """Every check, in order; 5 s on a CPU, and a compilation a kernel and type on a
     GPU."""
-    yield _timed("mlx-lm", _mlx_lm)
+    yield timed("mlx-lm", _mlx_lm)
     for probe in PROBES if has_gpu() else ():
         otherwise = FAIL if probe.is_needed else NOTE
-        yield _timed(probe.says, partial(_kernel, probe.kernel), otherwise)
+        yield timed(probe.says, partial(_kernel, probe.kernel), otherwise)
     for kernel in KERNELS:
-        yield _timed(kernel.name, partial(_kernel, kernel))
-    yield _timed("paths agree", _paths)
+        yield timed(kernel.name, partial(_kernel, kernel))
+    yield timed("paths agree", _paths)
 
 
-def _timed(name: str, check: Callable[[], str], otherwise: str = FAIL) -> Result:
+def timed(name: str, check: Callable[[], str], otherwise: str = FAIL) -> Result:
+    """What ``check`` says, passed; or ``otherwise``, with the error it raised."""
     began = time.perf_counter()
     try:
         status, says = PASS, check()

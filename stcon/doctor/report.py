@@ -10,7 +10,7 @@ import mlx.core as mx
 
 from stcon.bench.machine import machine, versions
 from stcon.bench.table import Cell, Progress, table
-from stcon.doctor.checks import FAIL, Result, all_checks, has_gpu
+from stcon.doctor.checks import FAIL, Result, all_checks, has_gpu, timed
 from stcon.doctor.timings import timings
 
 _PACKAGES = ("mlx", "mlx-lm", "numpy", "tokenizers", "transformers")
@@ -45,12 +45,17 @@ def _examine() -> tuple[list[Result], dict[str, float]]:
     for result in all_checks():
         progress.say(result.name)
         results.append(result)
-    times = {}
-    for name, microseconds in timings() if has_gpu() else ():
-        progress.say(name)
-        times[name] = microseconds
+    times: dict[str, float] = {}
+    if has_gpu():
+        progress.say("timings")
+        results.append(timed("timings", lambda: _time(times)))
     progress.clear()
     return results, times
+
+
+def _time(times: dict[str, float]) -> str:
+    times.update(timings())
+    return f"{len(times)} launches"
 
 
 def _lines(report: dict[str, Any]) -> str:

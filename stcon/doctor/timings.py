@@ -10,17 +10,19 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
+from stcon.api import constrain
+from stcon.bench.cases import form
+from stcon.constraints.dfa import DfaConstraint
 from stcon.metal import advance, mask, pushdown, sparse_head, walk
 from stcon.metal.kernel import Kernel
 from stcon.metal.pushdown_cases import machine, some_stacks
 from stcon.metal.pushdown_twin import checked_mask
-from stcon.metal.samples import automaton, constraint, int32
+from stcon.metal.samples import int32
 from stcon.metal.stacks import StackTables
 from stcon.metal.tables import TokenTables
 from stcon.tokens.vocabulary import Vocabulary
 
 TOKENS = 248_000
-_STATES = 500
 _LAUNCHES = 50
 
 
@@ -38,12 +40,13 @@ def large_vocabulary() -> Vocabulary:
 
 def launches() -> Iterator[tuple[str, Kernel[Any], Any]]:
     """What is timed: a name, the kernel, and arguments of the size of a real model."""
-    one = constraint(automaton(0, _STATES), large_vocabulary())
+    one = constrain(large_vocabulary(), form(48), path="traced")
+    assert isinstance(one, DfaConstraint)
     tables, automata = TokenTables([one]), walk.ByteTables([one])
     stack_tables = StackTables([machine(1)], large_vocabulary())
     for rows in (1, 16):
         grammar = int32([0] * rows)
-        state = int32(np.arange(rows) * 7 % _STATES + 1)
+        state = int32(np.arange(rows) * 7 + 1)
         logits = mx.zeros((rows, one.vocabulary.size), mx.bfloat16)
         masked = mask.checked(tables, grammar, state, None, logits)
         yield f"mask, {rows} rows", mask.KERNEL, masked

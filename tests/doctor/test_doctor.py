@@ -65,6 +65,10 @@ def test_timings(gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
     timings.large_vocabulary.cache_clear()
     have = dict(timings.timings())
     timings.large_vocabulary.cache_clear()
+    monkeypatch.undo()
+    full = [arguments for _, _, arguments in timings.launches()]
+    assert len(full) == len(have) and full[0].logits.shape[1] > 200_000
+    timings.large_vocabulary.cache_clear()
     assert "mask, 16 rows" in have and all(value > 0 for value in have.values())
     said = report._tables([], have)
     assert "µs" in said and "no GPU" not in said
@@ -89,7 +93,7 @@ def test_a_wrong_kernel_fails(
     kernel = KERNELS[0]
     assert old in kernel.source
     few(monkeypatch, [replace(kernel, source=kernel.source.replace(old, new))])
-    monkeypatch.setattr(report, "timings", lambda: [])
+    monkeypatch.setattr(report, "timings", lambda: [("mask", 1.5)])
     assert main(["doctor"]) == 1
     said = capsys.readouterr().out
     assert "FAIL  stcon_mask" in said and words in said and "1 failed" in said
@@ -145,3 +149,15 @@ def test_without_mlx(
         main(["doctor"])
     assert caught.value.code == 1
     assert "mlx cannot be imported" in capsys.readouterr().err
+
+
+def test_timings_that_fail_are_told(
+    gpu: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> Any:
+        raise RuntimeError("the device is gone")
+
+    few(monkeypatch, [])
+    monkeypatch.setattr(report, "timings", broken)
+    assert main(["doctor"]) == 1
+    assert "RuntimeError: the device is gone" in capsys.readouterr().out
