@@ -47,19 +47,20 @@ _READ = """
             int size = small[at_size + o];
             int ticks = words[at_ticks + o];
             bool fits = o != 0 && at + size <= at_depth;
+            int lo_after = lo > ticks ? lo - ticks : 0;
+            int hi_after = hi == 2147483647 ? hi : hi - ticks;
             if (fits && hi != -1) {
                 int first = size != 0 ? int(small[at_pushed + o * at_widest]) : 2;
-                hi = hi == 2147483647 ? hi : hi - ticks;
-                lo = lo > ticks ? lo - ticks : 0;
-                fits = words[at_need + first] <= hi && (first != 2 || lo == 0);
+                fits = words[at_need + first] <= hi_after;
+                fits = fits && (first != 2 || lo_after == 0);
             }
             if (fits) {
                 for (int k = 0; k < size; ++k) {
                     int from = o * at_widest + k;
                     bool keeps = k == 0 && hi != -1;
                     mine[3 * (at + k)] = small[at_pushed + from];
-                    mine[3 * (at + k) + 1] = keeps ? lo : words[at_least + from];
-                    mine[3 * (at + k) + 2] = keeps ? hi : words[at_most + from];
+                    mine[3 * (at + k) + 1] = keeps ? lo_after : words[at_least + from];
+                    mine[3 * (at + k) + 2] = keeps ? hi_after : words[at_most + from];
                 }
                 low = at < low ? at : low;
                 sum += words[at_gain + o] - words[at_cost + s];
@@ -67,7 +68,6 @@ _READ = """
                 if (top < 0) { mine[0] = 1; mine[1] = -1; mine[2] = -1; top = 0; }
                 at = -1;
             } else {
-                lo = at < low ? entries[here + 1] : mine[3 * at + 1];
                 at = small[at_may_end + s] != 0 && lo <= 0 ? at - 1 : -1;
             }
         }

@@ -162,7 +162,8 @@ def advance_cases() -> Iterator[Case]:
             ids = rng.integers(0, tables.tokens + 2, rows)
             letters = 1 + np.frombuffer(_LETTERS, np.uint8)[ids % len(_LETTERS)]
             ends = (0, tables.tokens - 1, tables.tokens) * 3
-            odd = (*ends, *range(258, 258 + len(_WORDS)))
+            closing = [1 + letter for letter in b']}",'] * 5
+            odd = (*ends, *closing, *range(258, 258 + len(_WORDS)))
             chosen = np.where(rng.random(rows) < 0.4, letters, rng.choice(odd, rows))
             chosen = np.where(rng.random(rows) < 0.2, ids, chosen)
             token = mx.array(chosen, kind)
