@@ -18,7 +18,9 @@ from stcon.bench.machine import give_back_free_memory, resident_bytes
 from stcon.bench.table import Progress
 from stcon.bench.tokenizer import Tokens
 from stcon.constraints.dfa import DfaConstraint
+from stcon.machines.limits import Limits
 
+_PATIENT = Limits(seconds=60)  # what is slow is reported, not refused
 _FIELDS = (8, 12, 16, 24, 32, 40, 48, 64, 80, 96)
 
 
@@ -38,7 +40,7 @@ def measure(
     progress.say("memory of sixteen formats: stcon")
     made = []
     for case in sixteen():
-        one = constrain(tokens.vocabulary, case.schema, path="traced")
+        one = constrain(tokens.vocabulary, case.schema, path="traced", limits=_PATIENT)
         assert isinstance(one, DfaConstraint)
         made.append(one)
     tables, automata = TokenTables(made, limits=True), ByteTables(made, limits=True)

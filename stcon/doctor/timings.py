@@ -13,6 +13,7 @@ import numpy as np
 from stcon.api import constrain
 from stcon.bench.cases import form
 from stcon.constraints.dfa import DfaConstraint
+from stcon.machines.limits import Limits
 from stcon.metal import advance, mask, pushdown, sparse_head, walk
 from stcon.metal.kernel import Kernel
 from stcon.metal.pushdown_cases import machine, some_stacks
@@ -40,7 +41,8 @@ def large_vocabulary() -> Vocabulary:
 
 def launches() -> Iterator[tuple[str, Kernel[Any], Any]]:
     """What is timed: a name, the kernel, and arguments of the size of a real model."""
-    one = constrain(large_vocabulary(), form(48), path="traced")
+    patient = Limits(seconds=60)
+    one = constrain(large_vocabulary(), form(48), path="traced", limits=patient)
     assert isinstance(one, DfaConstraint)
     tables, automata = TokenTables([one]), walk.ByteTables([one])
     stack_tables = StackTables([machine(1)], large_vocabulary())

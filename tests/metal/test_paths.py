@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from stcon import constrain
+from stcon import Limits, constrain
 from stcon.bench.cases import cases, form
 from stcon.constraints.budget import Place
 from stcon.constraints.dfa import DfaConstraint
@@ -160,7 +160,7 @@ def real() -> Vocabulary:
 
 
 def finite(vocabulary: Vocabulary, schema: object) -> DfaConstraint:
-    made = constrain(vocabulary, schema, path="traced")
+    made = constrain(vocabulary, schema, path="traced", limits=Limits(seconds=60))
     assert isinstance(made, DfaConstraint)
     return made
 
