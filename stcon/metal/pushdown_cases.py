@@ -119,7 +119,7 @@ def _somewhere(tables: DeviceTables, rng: np.random.Generator) -> DeviceState:
     """A stack that some bytes lead to: few, many, or many of them brackets."""
     state = DeviceState(tables)
     letters = [bytes([byte]) for byte in _LETTERS + b"[" * int(rng.integers(0, 60))]
-    for _ in range(int(rng.choice((0, 0, 2, 5, 40, 90)))):
+    for _ in range(int(rng.choice((0, 0, 1, 2, 5, 40, 90)))):
         choices = [after for x in letters if (after := state.read(x)).top >= 0]
         if not choices:
             break
