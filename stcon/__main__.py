@@ -10,6 +10,7 @@ from stcon import __version__
 _COMMANDS = {
     "show": ("stcon.show.command", "an output with its forced tokens, or an automaton"),
     "serve": ("stcon.server.command", "mlx-lm's server, with response_format"),
+    "doctor": ("stcon.doctor.command", "whether all works on this machine"),
     "bench": ("stcon.bench.command", "speed and memory, beside other engines"),
 }
 

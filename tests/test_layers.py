@@ -20,18 +20,19 @@ RANK = {
     "machines": 2,
     "tokens": 3,
     "constraints": 4,
+    "cuda": 4,  # how the text of a kernel runs there; knows no kernel
     "cpu": 5,
     "metal": 5,
-    "cuda": 5,
     "decode": 6,
     "qwen35": 7,
     "api": 8,  # the door: the rooms behind it do not know it
     "server": 9,
     "bench": 9,
     "show": 10,
+    "doctor": 10,
     "__main__": 11,
 }
-KNOWS_MLX_LM = {"decode", "qwen35", "server", "bench", "__main__"}
+KNOWS_MLX_LM = {"decode", "qwen35", "server", "bench", "doctor", "__main__"}
 HEAVY = ("mlx", "mlx_lm", "numpy", "pydantic", "tokenizers", "torch", "transformers")
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

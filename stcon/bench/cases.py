@@ -45,8 +45,8 @@ def cases() -> list[Case]:
         Case("event", _EVENT, _EVENTS, True),
         Case("classification", _CLASSIFICATION, _REVIEWS, True),
         Case("contact_card", _CONTACT, _CONTACTS, True),
-        Case("form_48", form(48), (_filled(48, 0), _filled(48, 1))),
-        Case("form_96", form(96), (_filled(96, 0), _filled(96, 1))),
+        Case("form_48", form(48), (filled(48, 0), filled(48, 1))),
+        Case("form_96", form(96), (filled(96, 0), filled(96, 1))),
         Case("tools", tool_grammar(), TOOL_CALLS),
     ]
 
@@ -57,7 +57,8 @@ def form(fields: int) -> Schema:
     return record({f"field_{i:02d}": kinds[i % 2] for i in range(fields)})
 
 
-def _filled(fields: int, shift: int) -> dict[str, Any]:
+def filled(fields: int, shift: int) -> dict[str, Any]:
+    """An instance of ``form(fields)``; ``shift``: which of several."""
     words = ("blue harbour", "Zoë", "two of three", "n/a", "approved on Monday")
     return {
         f"field_{i:02d}": (i * 37 + shift) % 1009

@@ -19,6 +19,8 @@ from stcon.bench.machine import give_back_free_memory, resident_bytes
 from stcon.bench.stcon_engine import StconEngine
 from stcon.bench.table import Cell, Progress, table
 from stcon.bench.timing import timed
+from stcon.bench.together import lines
+from stcon.bench.together import measure as measure_together
 from stcon.bench.tokenizer import Tokens
 from stcon.constraints.constraint import Constraint
 from stcon.constraints.dfa import DfaConstraint
@@ -53,7 +55,8 @@ def measure(
         rows.append({"name": case.name, "engines": engines})
     rows_limit = shared_rows().limit
     shared = {"vocabulary": tokens.vocabulary.nbytes, "row_cache_limit": rows_limit}
-    return {"unit": "bytes", "schemas": rows, "shared": shared}
+    together = measure_together(tokens, peers, progress)
+    return {"unit": "bytes", "schemas": rows, "shared": shared, "together": together}
 
 
 def _measure_engine(
@@ -133,7 +136,8 @@ def report(result: dict[str, Any]) -> str:
             full = _mb(have.get("full_token_table"))
             states = have.get("states")
             rows.append([schema["name"], name, states, *parts, *sizes, full])
-    return "\n".join([table(head, rows, left=2), *notes, *_legend(result)])
+    legend = [*_legend(result), *lines(result["together"])]
+    return "\n".join([table(head, rows, left=2), *notes, *legend])
 
 
 def _legend(result: dict[str, Any]) -> list[str]:

@@ -67,6 +67,21 @@ class DeviceTables:
         arrays = (v for v in vars(self).values() if isinstance(v, np.ndarray))
         return sum(array.nbytes for array in arrays)
 
+    def height(self, most: int) -> int | None:
+        """How many entries a stack can have; None if more than ``most``."""
+        places = np.arange(self.pushed.shape[1])
+        is_used = places < self.size[:, None]
+        above = np.zeros(len(self.option), np.int64)  # entries over each state
+        while above.max() <= most:
+            after = np.where(is_used, places + above[self.pushed], 0).max(axis=1)
+            higher = np.maximum(above, after[self.option].max(axis=1))
+            if (higher == above).all():
+                first = np.arange(1, len(self.start) + 1)
+                height = int((first + above[self.start[:, 0]]).max())
+                return height if height <= most else None
+            above = higher
+        return None
+
 
 def device_tables(machine: Pushdown, meter: Meter | None = None) -> DeviceTables:
     """The tables of ``machine``, all its states made; compile it for one stack.

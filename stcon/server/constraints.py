@@ -12,14 +12,10 @@ from stcon.api import constrain
 from stcon.constraints.constraint import Constraint
 from stcon.decode.budgets import limited
 from stcon.errors import StconError
-from stcon.machines.limits import Limits
 from stcon.server.formats import Format
 from stcon.tokens.vocabulary import Vocabulary
 
 _KEPT = 64
-_LIMITS = Limits(seconds=20)
-"""Wall time, and other requests are served meanwhile."""
-
 _BYTES = [None, *(bytes([byte]) for byte in range(256))]
 
 
@@ -67,6 +63,6 @@ def check_limit(constraint: Constraint, prompt: Sequence[int], max_tokens: int) 
 
 def _made(tokenizer: Any, format: Format, **options: Any) -> Constraint:
     try:
-        return constrain(tokenizer, **format.options, **options, limits=_LIMITS)
+        return constrain(tokenizer, **format.options, **options)
     except (StconError, TypeError) as error:
         raise ValueError(f"{format.field}: {error}") from error

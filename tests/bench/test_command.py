@@ -106,7 +106,11 @@ def test_memory(
             told, grown = have.get("told"), have.get("resident")
             assert "refused" in have or told or grown is not None, name
     assert result["shared"]["row_cache_limit"] == 32 << 20
-    assert "vocabulary" in capsys.readouterr().out
+    together = result["together"]
+    assert together["formats"] == 16 and list(together["peers"]) == peer[1:]
+    assert together["class_tables"] < together["full_token_tables"]
+    said = capsys.readouterr().out
+    assert "vocabulary" in said and "16 formats together" in said
 
 
 _WRONG = {

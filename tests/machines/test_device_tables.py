@@ -7,6 +7,7 @@ import pytest
 from stcon.errors import LimitError
 from stcon.machines.device_tables import (
     DeviceState,
+    DeviceTables,
     NotDeterministic,
     device_tables,
 )
@@ -120,6 +121,41 @@ def test_one_stack_and_several_agree() -> None:
                 if pair[0] and pair not in seen:
                     seen.add(pair)
                     todo.append(pair)
+
+
+HEIGHTS = [
+    (TREE, None),
+    (True, None),
+    ({"type": "string", "minLength": 1, "maxLength": 3}, 1),
+    (SCHEMAS["counts"], 3),
+]
+
+
+@pytest.mark.parametrize(("schema", "want"), HEIGHTS)
+def test_height(schema: object, want: int | None) -> None:
+    rules = compile_schema(schema).rules
+    tables = device_tables(compile_pushdown(rules, depth=250, one_stack=True))
+    assert tables.height(250) == want
+    if want:
+        assert tables.height(want) == want and tables.height(want - 1) is None
+        assert tallest(tables) == want
+
+
+def tallest(tables: DeviceTables) -> int:
+    """The most entries met, by reading every letter in every stack."""
+    todo = [DeviceState(tables)]
+    met = {todo[0].entries.tobytes()}
+    highest = 0
+    while todo:
+        state = todo.pop()
+        highest = max(highest, state.top + 1)
+        for letter in b'"[],a':
+            after = state.read(bytes([letter]))
+            key = bytes([after.top + 1]) + after.entries[: after.top + 1].tobytes()
+            if after.top >= 0 and key not in met:
+                met.add(key)
+                todo.append(after)
+    return highest
 
 
 def test_too_many_states() -> None:

@@ -1,0 +1,1 @@
+"""``python -m stcon doctor``: whether everything works on the machine at hand."""
