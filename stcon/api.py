@@ -11,7 +11,7 @@ from stcon.constraints.constraint import Constraint
 from stcon.constraints.dfa import DfaConstraint
 from stcon.constraints.pushdown import PushdownConstraint
 from stcon.constraints.storage import read
-from stcon.decode.processor import bind, check_path, on_gpu
+from stcon.decode.processor import ON_DEVICE, bind, check_path, on_gpu
 from stcon.errors import ConstraintFileError, RegexError, SchemaError
 from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD, Dfa
@@ -70,7 +70,7 @@ def constrain(
     ``limits``: bounds of the compile.  ``depth``: how deep a format that contains
     itself may nest.  ``max_tokens``: see Constraint.within.  ``after``: the format
     begins after a text, ``"</think>"`` say (True: as the tokenizer has it); before it
-    all is free.  ``path``: ``"host"`` or ``"traced"``; see docs/design.md.
+    all is free.  ``path``: ``"host"``, ``"traced"``, ...; see docs/design.md.
 
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms for a
     form and 248k tokens.  Raises StconError (of a kind for each stage), and TypeError
@@ -168,7 +168,7 @@ def _suits_dfa(rules: Rules, path: str | None) -> bool:
     """Whether a finite automaton is compiled soon and small, or is the only machine
     that runs on the device."""
     size = Sizes(rules.rules).of(rules.rules[rules.start])
-    if path == "traced" or size <= _LARGEST_DFA:
+    if path in ON_DEVICE or size <= _LARGEST_DFA:
         return True
     return size <= _LARGEST_ON_DEVICE and on_gpu(path)
 

@@ -142,6 +142,7 @@ class DfaConstraint(Constraint):
             "byte_classes": self.dfa.next.shape[1],
             "token_classes": self.table.shape[1],
             "bytes": self.nbytes,
+            "path": getattr(self._processor, "path", None),  # None before it is used
             **self.notes,
         }
 

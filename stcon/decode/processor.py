@@ -23,12 +23,17 @@ from stcon.decode.masks import Masks
 from stcon.decode.pins import Pins
 from stcon.decode.runs import Runs
 
+ON_DEVICE = ("traced", "classes", "walk")
+"""The paths that read nothing back: with plain operations, the default on GPUs, and
+with kernels, which ``python -m stcon doctor`` tries on the machine at hand."""
+
 
 def bind(path: str | None) -> Callable[[Constraint], LogitsProcessor]:
     """What makes the processor of a constraint.
 
-    ``path``: ``"host"``, ``"traced"``, or None for the one that suits mlx's
-    default device at the first call.
+    ``path``: ``"host"``; ``"traced"``, ``"classes"`` or ``"walk"``, see
+    TracedProcessor; or None for the one that suits mlx's default device at the first
+    call.
     """
     return lambda constraint: make_processor(constraint, path)
 
@@ -42,19 +47,21 @@ def make_processor(constraint: Constraint, path: str | None = None) -> LogitsPro
     from stcon.decode.traced import TracedProcessor
 
     check_path(path, isinstance(constraint, BudgetConstraint))
-    if path == "traced" and not isinstance(constraint, DfaConstraint):
+    if path in ON_DEVICE and not isinstance(constraint, DfaConstraint):
         raise ValueError(f"a {constraint.kind} constraint has only the host path")
-    if isinstance(constraint, DfaConstraint) and (path == "traced" or on_gpu(path)):
-        return TracedProcessor(constraint)
+    if isinstance(constraint, DfaConstraint) and (path in ON_DEVICE or on_gpu(path)):
+        return TracedProcessor(constraint, path or ON_DEVICE[0])
     return HostProcessor(constraint)
 
 
 def check_path(path: str | None, has_limit: bool = False) -> None:
     """Nothing; raises ValueError for a path that is none, or that cannot keep a limit
     on tokens."""
-    if path not in (None, "host", "traced"):
-        raise ValueError(f"path is 'host' or 'traced', not {path!r}")
-    if path == "traced" and has_limit:
+    if path not in (None, "host", *ON_DEVICE):
+        raise ValueError(
+            f"path is 'host' or 'traced', 'classes' or 'walk', not {path!r}"
+        )
+    if path in ON_DEVICE and has_limit:
         raise ValueError("a limit on tokens is kept on the host path only")
 
 
@@ -72,6 +79,8 @@ class HostProcessor:
     ``pins``: whether forced text is written in the tokenizer's own split; else any
     split of it is allowed.
     """
+
+    path = "host"
 
     def __init__(
         self, constraint: Constraint, rows: Rows | None = None, pins: bool = True

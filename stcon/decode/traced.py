@@ -19,6 +19,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,25 @@ def _is_integer(tokens: Any) -> bool:
     return bool(mx.issubdtype(tokens.dtype, mx.integer))
 
 
-class TracedProcessor:
-    """Masks logits inside the graph; for Metal and CUDA."""
+def _masked(state: Any, logits: Any, table: Any, class_of: Any) -> Any:
+    """``logits`` with -inf where ``state`` does not allow a token."""
+    import mlx.core as mx
 
-    def __init__(self, constraint: DfaConstraint) -> None:
+    row = mx.take(mx.take(table, state, axis=0) != DEAD, class_of)
+    row = row if logits.ndim == 1 else row[None]
+    return mx.where(row, logits, mx.array(-np.inf, logits.dtype))
+
+
+class TracedProcessor:
+    """Masks logits inside the graph; for Metal and CUDA.
+
+    ``path``: ``"traced"``: with plain operations; ``"classes"`` and ``"walk"``: with
+    the kernels of ``stcon.metal``, whose twins are plain operations of the same bits.
+    """
+
+    def __init__(self, constraint: DfaConstraint, path: str = "traced") -> None:
         self._constraint = constraint
+        self.path = path
         self._seen: deque[_Seen] = deque()
         self._tokens_held = 0
         self._forgotten = Forgotten()
@@ -82,12 +97,26 @@ class TracedProcessor:
             self._raise_flagged()
             self._refuse_forgotten(tokens)
             seen, wrong = self._look_up(tokens, *tables)
-        table, class_of, _ = tables
-        row = mx.take(mx.take(table, seen.state, axis=0) != DEAD, class_of)
-        row = row if logits.ndim == 1 else row[None]
-        masked = mx.where(row, logits, mx.array(-np.inf, logits.dtype))
+        if self.path == "traced":
+            masked = _masked(seen.state, logits, *tables[:2])
+        else:
+            masked = self._masked_by_kernel(seen.state, logits)
         # so that the flags are computed along with the step
         return mx.depends(masked, [seen.follows, seen.is_new, wrong])
+
+    def _masked_by_kernel(self, state: Any, logits: Any) -> Any:
+        import mlx.core as mx
+
+        step = self._formats.at(mx.zeros((1,), mx.int32), state.astype(mx.int32)[None])
+        masked = step.mask(logits.reshape(1, -1))
+        return masked.reshape(logits.shape)
+
+    @cached_property
+    def _formats(self) -> Any:
+        """The tables of the kernels."""
+        from stcon.metal.formats import Formats
+
+        return Formats([self._constraint], path=self.path)
 
     def _on_device(self, width: int) -> tuple[Any, Any, Any]:
         """The table; the class of each of ``width`` logits; which states have
