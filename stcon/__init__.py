@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stcon.decode.patch import patch, unpatch
     from stcon.errors import (
         ConstraintFileError,
+        GrammarError,
         HistoryError,
         LimitError,
         RegexError,
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Constraint",
     "ConstraintFileError",
+    "GrammarError",
     "HistoryError",
     "LimitError",
     "Limits",

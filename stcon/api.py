@@ -9,12 +9,15 @@ from typing import Any, NoReturn
 from stcon.constraints.after import AfterConstraint, Mark
 from stcon.constraints.constraint import Constraint
 from stcon.constraints.dfa import DfaConstraint
+from stcon.constraints.grammar import GrammarConstraint
 from stcon.constraints.pushdown import PushdownConstraint
 from stcon.constraints.storage import read
 from stcon.decode.processor import bind, check_path, on_gpu
-from stcon.errors import ConstraintFileError, RegexError, SchemaError
+from stcon.errors import ConstraintFileError, GrammarError, RegexError, SchemaError
 from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD, Dfa
+from stcon.machines.grammar import compile_grammar
+from stcon.machines.grammar_stored import unpacked as unpacked_grammar
 from stcon.machines.limits import Limits, Meter
 from stcon.machines.pushdown import MAX_DEPTH, compile_pushdown, standard_pushdown
 from stcon.machines.stored import unpacked
@@ -40,6 +43,7 @@ def constrain(
     *,
     regex: str | None = None,
     choices: Sequence[str] | None = None,
+    grammar: str | None = None,
     whitespace: str = "compact",
     escapes: str = "usual",
     key_order: str = "declared",
@@ -59,6 +63,7 @@ def constrain(
     The output is JSON text that the schema accepts; see docs/json-schema.md.
     ``regex``: the whole output matches the pattern; see docs/regex.md.
     ``choices``: the output is one of the texts.
+    ``grammar``: the text of a context-free grammar in GBNF; see docs/grammars.md.
 
     ``tokenizer``: an mlx-lm TokenizerWrapper, a transformers tokenizer, a
     ``tokenizers.Tokenizer`` (with ``eos_token_ids``) or a ``Vocabulary``.
@@ -76,12 +81,18 @@ def constrain(
     form of a few fields and 248k tokens.  Raises StconError (of a kind for each stage),
     and TypeError when not exactly one format is given.
     """
-    _refuse_other_than_one(schema=schema, regex=regex, choices=choices)
+    _refuse_other_than_one(
+        schema=schema, regex=regex, choices=choices, grammar=grammar
+    )
     if schema is None:
         _refuse_json_options(whitespace, escapes, key_order, allow_unenforced)
     _check_depth(depth)
     check_path(path, has_limit=max_tokens is not None)
     vocabulary, meter = Vocabulary.of(tokenizer, eos_token_ids), Meter(limits)
+    if grammar is not None:
+        made = _of_grammar(grammar, vocabulary, meter, depth, path)
+        made = _behind(made, tokenizer, after)
+        return made if max_tokens is None else made.within(max_tokens)
     rules, notes = _rules(
         *(schema, regex, choices),
         whitespace=whitespace,
@@ -91,8 +102,8 @@ def constrain(
         work=meter.work,
         allow_unenforced=_names(allow_unenforced),
     )
-    made = _make(rules, vocabulary, meter, depth, path, notes) or _refuse_empty(regex)
-    made = _behind(made, tokenizer, after)
+    found = _make(rules, vocabulary, meter, depth, path, notes)
+    made = _behind(found or _refuse_empty(regex), tokenizer, after)
     return made if max_tokens is None else made.within(max_tokens)
 
 
@@ -137,7 +148,33 @@ def _refuse_other_than_one(**formats: Any) -> None:
     given = [name for name, value in formats.items() if value is not None]
     if len(given) != 1:
         named = " and ".join(given) or "none"
-        raise TypeError(f"give one of schema, regex and choices; got {named}")
+        raise TypeError(f"give one of schema, regex, choices and grammar; got {named}")
+
+
+def _of_grammar(
+    text: str, vocabulary: Vocabulary, meter: Meter, depth: int, path: str | None
+) -> Constraint:
+    """The constraint of a grammar; a small one that does not call itself becomes a
+    finite automaton."""
+    from stcon.syntax.gbnf import parse_gbnf
+
+    if depth != MAX_DEPTH:
+        raise TypeError("depth= is about schemas: a grammar nests as deep as it likes")
+    parsed = parse_gbnf(text)
+    rules = parsed.rules
+    notes = {"grammar": len(rules.rules), "unused_rules": list(parsed.unused)}
+    made: Constraint | None = None
+    if not calls_itself(rules) and _suits_dfa(rules, path):
+        made = _make(rules, vocabulary, meter, depth, path, notes)
+    else:
+        machine = compile_grammar(rules, meter)
+        if machine.start.cells:
+            made = GrammarConstraint(machine, vocabulary, bind(path), notes)
+    if made is None:
+        raise GrammarError(
+            "no text matches this grammar", text=text, offset=0, rule=rules.start
+        )
+    return made
 
 
 def _make(
@@ -191,6 +228,11 @@ def load(
     if saved.kind == PushdownConstraint.kind:
         made = _unpacked(arrays, saved.notes, vocabulary, path)
         return _behind(made, tokenizer, after)
+    if saved.kind == GrammarConstraint.kind:
+        machine = unpacked_grammar(arrays, saved.notes["machine"])
+        kept = saved.notes["notes"]
+        grammar = GrammarConstraint(machine, vocabulary, bind(path), kept)
+        return _behind(grammar, tokenizer, after)
     if saved.kind != DfaConstraint.kind:
         raise ConstraintFileError(f"{file} holds an unknown kind, {saved.kind!r}")
     start = 1 if len(arrays["next"]) > 1 else 0

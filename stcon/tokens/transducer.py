@@ -57,7 +57,7 @@ class Transducer:
         self._machine = pushdown
         self.trie = trie
         self._standard = standard
-        self._relatives = Relatives(pushdown, trie.levels)
+        self._relatives = self._new_relatives()
         self.pending: Pending = standard.pending if standard else Pending()
         self.tokens: TokensAt = standard.tokens if standard else TokensAt(trie)
         self.inside: Inside | None = standard.inside if standard else None
@@ -66,6 +66,13 @@ class Transducer:
         self._first = memoryview(trie.first_child.data)
         self._count = memoryview(trie.child_count.data)
         self._byte = memoryview(trie.byte.data)
+
+    def _new_relatives(self) -> Relatives:
+        return Relatives(self._machine, self.trie.levels)
+
+    def _counts(self, state: int) -> bool:
+        """Whether the rule of ``state`` counts."""
+        return self._machine.state.node(state).counted
 
     def with_whole_windows(self) -> Transducer:
         """One for walks that tell apart also what no token can; it has the same
@@ -125,7 +132,7 @@ class Transducer:
 
     def walk(self, pending: int, state: int) -> Ends:
         """Where tokens end and ``state`` is popped; kept by the caller."""
-        ends = Ends(self._relatives, self._machine.state.node(state).counted)
+        ends = Ends(self._relatives, self._counts(state))
         with self._lock:
             self._walk_into(ends, self.pending.nodes(pending), state)
         return ends
@@ -135,7 +142,7 @@ class Transducer:
         return self._relatives.stacks(config)
 
     def _walk(self, nodes: Nodes, state: int) -> Hop:
-        ends = Ends(self._relatives, self._machine.state.node(state).counted)
+        ends = Ends(self._relatives, self._counts(state))
         self._walk_into(ends, nodes, state)
         return ends.hop(self.trie, self.tokens, self.pending, self.inside)
 
