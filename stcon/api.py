@@ -60,10 +60,9 @@ def constrain(
 
     ``schema``: a JSON Schema (dict, JSON text or bool), a pydantic model, or any
     type pydantic understands (dataclass, TypedDict, Literal, Enum, list[int]...).
-    The output is JSON text that the schema accepts; see docs/json-schema.md.
+    The output is JSON that the schema accepts; see docs/json-schema.md.
     ``regex``: the whole output matches the pattern; see docs/regex.md.
-    ``choices``: the output is one of the texts.
-    ``grammar``: the text of a context-free grammar in GBNF; see docs/grammars.md.
+    ``choices``: it is one of the texts.  ``grammar``: GBNF; see docs/grammars.md.
 
     ``tokenizer``: an mlx-lm TokenizerWrapper, a transformers tokenizer, a
     ``tokenizers.Tokenizer`` (with ``eos_token_ids``) or a ``Vocabulary``.
@@ -78,32 +77,32 @@ def constrain(
     all is free.  ``path``: ``"host"`` or ``"traced"``; see docs/design.md.
 
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms for a
-    form of a few fields and 248k tokens.  Raises StconError (of a kind for each stage),
-    and TypeError when not exactly one format is given.
+    small form and 248k tokens.  Raises StconError; TypeError for formats but one.
     """
-    _refuse_other_than_one(
-        schema=schema, regex=regex, choices=choices, grammar=grammar
-    )
+    _refuse_other_than_one(schema=schema, regex=regex, choices=choices, grammar=grammar)
     if schema is None:
         _refuse_json_options(whitespace, escapes, key_order, allow_unenforced)
-    _check_depth(depth)
-    check_path(path, has_limit=max_tokens is not None)
+    _check_options(depth, path, max_tokens)
     vocabulary, meter = Vocabulary.of(tokenizer, eos_token_ids), Meter(limits)
     if grammar is not None:
         made = _of_grammar(grammar, vocabulary, meter, depth, path)
-        made = _behind(made, tokenizer, after)
-        return made if max_tokens is None else made.within(max_tokens)
+        return _finished(made, tokenizer, after, max_tokens)
+    written = {"whitespace": whitespace, "escapes": escapes, "key_order": key_order}
     rules, notes = _rules(
         *(schema, regex, choices),
-        whitespace=whitespace,
-        escapes=escapes,
-        key_order=key_order,
+        **written,
         max_sets=max_sets,
         work=meter.work,
         allow_unenforced=_names(allow_unenforced),
     )
-    found = _make(rules, vocabulary, meter, depth, path, notes)
-    made = _behind(found or _refuse_empty(regex), tokenizer, after)
+    made = _make(rules, vocabulary, meter, depth, path, notes) or _refuse_empty(regex)
+    return _finished(made, tokenizer, after, max_tokens)
+
+
+def _finished(
+    made: Constraint, tokenizer: Any, after: str | bool, max_tokens: int | None
+) -> Constraint:
+    made = _behind(made, tokenizer, after)
     return made if max_tokens is None else made.within(max_tokens)
 
 
@@ -116,7 +115,8 @@ def _behind(made: Constraint, tokenizer: Any, after: str | bool) -> Constraint:
     return AfterConstraint(made, Mark.of(*find_mark(tokenizer, after)))
 
 
-def _check_depth(depth: int) -> None:
+def _check_options(depth: int, path: str | None, max_tokens: int | None) -> None:
+    check_path(path, has_limit=max_tokens is not None)
     if not isinstance(depth, int) or not 1 <= depth <= _DEEPEST:
         raise ValueError(f"depth is a number from 1 to {_DEEPEST}, not {depth!r}")
 
@@ -158,6 +158,8 @@ def _of_grammar(
     finite automaton."""
     from stcon.syntax.gbnf import parse_gbnf
 
+    if not isinstance(text, str):
+        raise TypeError(f"grammar is the text of a grammar, not {text!r:.60}")
     if depth != MAX_DEPTH:
         raise TypeError("depth= is about schemas: a grammar nests as deep as it likes")
     parsed = parse_gbnf(text)

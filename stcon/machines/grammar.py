@@ -148,7 +148,9 @@ class _Step:
         found[back, below] = None
 
 
-def compile_grammar(rules: Rules, limits: Limits | Meter | None = None) -> GrammarMachine:
+def compile_grammar(
+    rules: Rules, limits: Limits | Meter | None = None
+) -> GrammarMachine:
     """The machine of ``rules``, which may call themselves in any way.
 
     Raises LimitError over ``limits``.

@@ -226,6 +226,4 @@ class GrammarStates:
 
     def _matters(self, state: int) -> bool:
         network = self._network
-        return bool(
-            state == FINAL or network.moves[state] or network.calls.get(state)
-        )
+        return bool(state == FINAL or network.moves[state] or network.calls.get(state))

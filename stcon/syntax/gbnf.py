@@ -30,6 +30,8 @@ _HIGHEST_COUNT = 1 << 63
 _SPACE = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9_]))*")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_LAST_WORD = re.compile(r"([A-Za-z0-9_.-]+)[ \t\r\n]*\Z")
+_LONGEST_HEAD = 300
 _DEFINES = re.compile(r"[ \t\r\n]*::=")
 _COUNT = re.compile(r"\{\s*(\d+)\s*(,)?\s*(\d+)?\s*\}")
 _SIMPLE = {"*": (0, None), "+": (1, None), "?": (0, 1)}
@@ -72,8 +74,8 @@ class _Parser:
         self._rule = ""
         self._depth = 0
         self._named = NamedRules(text)
-        heads = re.finditer(_NAME.pattern + r"(?=[ \t\r\n]*::=)", text)
-        self._dotted = {head[0] for head in heads if "." in head[0]}
+        heads = (_LAST_WORD.search(part[-_LONGEST_HEAD:]) for part in text.split("::="))
+        self._dotted = {head[1] for head in heads if head and "." in head[1]}
 
     def parse(self) -> Grammar:
         """All rules of the text."""
@@ -239,7 +241,9 @@ class _Parser:
         if kind in _HEX:
             return self._by_number(_HEX[kind])
         if not kind or kind not in _ESCAPES:
-            self._fail(f"\\{kind} is not known", self._at - 2, "for \\ itself write \\\\")
+            self._fail(
+                f"\\{kind} is not known", self._at - 2, "for \\ itself write \\\\"
+            )
         return _ESCAPES[kind]
 
     def _by_number(self, digits: int) -> str:
@@ -264,7 +268,9 @@ class _Parser:
         why, hint = _REFUSED.get(first, (f"{first!r} is not known here", ""))
         self._fail(why, hint=hint)
 
-    def _fail(self, message: str, offset: int | None = None, hint: str = "") -> NoReturn:
+    def _fail(
+        self, message: str, offset: int | None = None, hint: str = ""
+    ) -> NoReturn:
         raise GrammarError(
             message,
             text=self._text,

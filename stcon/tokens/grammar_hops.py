@@ -133,3 +133,7 @@ class GrammarTransducer(Transducer):
 
     def _counts(self, state: int) -> bool:
         return False
+
+    def stacks(self, config: int) -> Stacks:  # type: ignore[override]
+        """The set of stacks of a number."""
+        return self._relatives.stacks(config)

@@ -50,7 +50,12 @@ HARD: list[Productions] = [
     {"root": [("root", b"a"), (b"b",)]},
     {"root": [("x", b"a"), (b"b",)], "x": [("root", b"c"), (b"c",)]},
     {"root": [("x", "root", b"a"), (b"b",)], "x": [(), (b"c",)]},
-    {"root": [("x", b"a")], "x": [("y", b"b"), ()], "y": [("z", "x")], "z": [(), (b"c",)]},
+    {
+        "root": [("x", b"a")],
+        "x": [("y", b"b"), ()],
+        "y": [("z", "x")],
+        "z": [(), (b"c",)],
+    },
     # unit cycles, with and without a way out
     {"root": [("x",), (b"a",)], "x": [("root",), (b"b",)]},
     {"root": [("root",)]},
@@ -103,7 +108,9 @@ def test_counts_are_not_written_out() -> None:
     assert not is_dead(machine.run(after, b"x" * 500 + b"7" * 500))
 
 
-@pytest.mark.parametrize(("least", "most"), [(0, 300), (3, 301), (300, 300), (299, None)])
+@pytest.mark.parametrize(
+    ("least", "most"), [(0, 300), (3, 301), (300, 300), (299, None)]
+)
 def test_counts_are_exact(least: int, most: int | None) -> None:
     bound = f"{{{least}}}" if least == most else f"{{{least},{most or ''}}}"
     machine = machine_of(f'root ::= x{bound}\nx ::= "a" | "b" root? "c"')
@@ -130,7 +137,7 @@ def test_equal_sets_are_one_object() -> None:
     machine = machine_of('root ::= "(" root ")" | "x"')
     one = machine.run(machine.start, b"((")
     assert machine.run(machine.run(machine.start, b"("), b"(") is one
-    assert machine.run(one, b"x)") is machine.run(machine.start, b"(x") 
+    assert machine.run(one, b"x)") is machine.run(machine.start, b"(x")
 
 
 def test_what_is_over_is_forgotten() -> None:

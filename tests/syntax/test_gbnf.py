@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -59,13 +60,13 @@ def test_meaning(text: str, good: list[str], bad: list[str]) -> None:
 BROKEN = [
     # grammar, line, column, rule, words
     ("", 1, 1, "", "no rule root"),
-    ('x ::= "a"', 1, 10, "x", "no rule root"),
+    ('x ::= "a"', 1, 10, "", "no rule root"),
     ('root ::= "a" y', 1, 14, "root", "no rule y"),
     ('root ::= item\nitems ::= "a"', 1, 10, "root", "did you mean items"),
     ('root ::= "a', 1, 10, "root", "not closed"),
     ('root ::= "a\n"', 1, 10, "root", "not closed"),
     ("root ::= [a", 1, 10, "root", "not closed"),
-    ("root ::= [a-", 1, 10, "root", "not closed"),
+    ("root ::= [a-", 1, 11, "root", "not closed"),
     ("root ::= [z-a]", 1, 11, "root", "range is empty"),
     ('root ::= ("a"', 1, 10, "root", "not closed"),
     ('root ::= "a")', 1, 13, "root", "closes nothing"),
@@ -125,11 +126,9 @@ def test_hostile_texts_end_soon() -> None:
         "root ::= x{9223372036854775808}" + '\nx ::= root "a" | "b"',
         "\n".join(f"r{i} ::= r{i}" for i in range(5_000)),
     ):
-        try:
+        with suppress(GrammarError):
             constrain(BYTES, grammar=text)
-        except GrammarError:
-            pass
-    assert time.monotonic() - began < 30  # 3 s here
+    assert time.monotonic() - began < 20  # 1 s here
 
 
 def test_unused_rules_are_reported() -> None:
