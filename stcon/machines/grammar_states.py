@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
+from stcon.machines.lazy import members
 from stcon.machines.network import FINAL, Network
 from stcon.machines.nfa import byte_classes
 from stcon.syntax.rules import ALL_BYTES
@@ -49,6 +50,8 @@ class GrammarStates:
         self._calls: list[tuple[Call, ...] | None] = []
         self._first: list[int | None] = []
         self._height: list[int] = []
+        self._effects: list[dict[int, int] | None] = []
+        self._effect_ids: dict[object, int] = {}
         self._closures: dict[int, frozenset[int]] = {}
         self._entries: dict[int, int] = {}
         self._lock = threading.RLock()
@@ -99,6 +102,30 @@ class GrammarStates:
         if known is None:
             known = self._moves[state] = self._find_moves(self._subsets[state])
         return known
+
+    def effects(self, state: int) -> dict[int, int]:
+        """Per class of bytes a number for all that it does to ``state``, the rules
+        that are called and read it included: equal numbers, equal effects."""
+        todo = [state]
+        while todo:
+            at = todo[-1]
+            missing = [e for e, _ in self.calls(at) if self._effects[e] is None]
+            if missing and self._effects[at] is None:
+                todo += missing
+                continue
+            todo.pop()
+            if self._effects[at] is None:
+                self._effects[at] = self._find_effects(at)
+        return self._effects[state] or {}
+
+    def _find_effects(self, state: int) -> dict[int, int]:
+        found = {}
+        for kind in members(self.first(state)):
+            to, calls = self.reads(state, kind)
+            parts = [(e, b, (self._effects[e] or {})[kind]) for _, e, b in calls]
+            key = to, tuple(parts)
+            found[kind] = self._effect_ids.setdefault(key, len(self._effect_ids))
+        return found
 
     def absorbs_itself(self, state: int) -> bool:
         """Whether pushed on itself a state is no more than once: it is the only state
@@ -173,6 +200,7 @@ class GrammarStates:
     def _add(self, subset: Subset) -> int:
         known = len(self._subsets)
         self._may_end.append(FINAL in subset)
+        self._effects.append(None)
         self._absorbs.append(None)
         self._readings.append(None)
         self._moves.append(None)

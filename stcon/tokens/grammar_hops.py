@@ -8,12 +8,15 @@ cost.  Bytes that no rule tells apart are worked out once.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from stcon.machines.grammar import GrammarMachine
 from stcon.machines.stacks import Stacks
-from stcon.tokens.transducer import Transducer
+from stcon.tokens.hops import Ends
+from stcon.tokens.transducer import MOST_NARROW, NARROW, Seeds, Transducer
 from stcon.tokens.trie import Trie
 
 Ids = NDArray[np.int32]
@@ -22,44 +25,28 @@ Ids = NDArray[np.int32]
 class RelativeStacks:
     """The sets of stacks above one symbol met so far, by number; 0 is the empty set.
 
-    ``pops``, ``need``, ``closings``, ``alone``: as in ``relative.py``, where nothing
-    is counted and no rule is standard.
+    What a byte makes of a set is worked out when a token asks for it: most sets are
+    met deep in the trie, where one or two bytes follow.
+    ``is_popped``: bool [sets and more], whether the symbol is popped.
     """
 
     def __init__(self, machine: GrammarMachine) -> None:
         self._machine = machine
-        self._bytes: list[list[int]] = [[] for _ in range(machine.state.classes)]
-        for byte, kind in enumerate(machine.state.class_of.tolist()):
-            self._bytes[kind].append(byte)
+        self.class_of = machine.state.class_of.astype(np.int32)
+        self._kinds = machine.state.classes
         self._sets: list[Stacks] = []
         self._ids: dict[Stacks, int] = {}
-        self.pops: list[tuple[int, ...]] = []
-        self._live: list[dict[int, tuple[int, int]] | None] = []
-        # few sets are met where many bytes are alive: only they have rows
+        self._steps: list[_Steps | None] = []
+        self.is_popped = np.zeros(16, np.bool_)
         self._row_of = np.full(16, -1, np.int32)
-        self._next = np.zeros((16, 256), np.int32)
+        self._next = np.full((16, self._kinds), -1, np.int32)
         self._rows = 0
         self._number(machine.graph.none)
 
     @property
-    def need(self) -> list[int]:
-        """No state needs ticks."""
-        return [-1] * len(self._sets)
-
-    @property
-    def closings(self) -> list[tuple[int, ...]]:
-        """No pop depends on ticks."""
-        return [()] * len(self._sets)
-
-    @property
-    def alone(self) -> list[int]:
-        """No state is a standard one."""
-        return [-1] * len(self._sets)
-
-    @property
     def nbytes(self) -> int:
         """Bytes of the tables."""
-        return self._next.nbytes + self._row_of.nbytes
+        return self._next.nbytes + self._row_of.nbytes + 1000 * len(self._sets)
 
     def start(self, state: int) -> int:
         """The number of the symbol as it is."""
@@ -69,53 +56,113 @@ class RelativeStacks:
         """The set of stacks of a number."""
         return self._sets[config]
 
-    def live(self, config: int) -> dict[int, tuple[int, int]]:
-        """Per live byte the set that follows, and no ticks."""
-        known = self._live[config]
-        return self._expand(config) if known is None else known
+    def live(self, config: int) -> int:
+        """The classes of bytes that may follow, as bits."""
+        return self._steps_of(config).live
+
+    def after_class(self, config: int, kind: int) -> int:
+        """The number of what a byte of class ``kind`` makes of a set."""
+        steps = self._steps_of(config)
+        known = steps.known.get(kind)
+        if known is None:
+            known = steps.known[kind] = self._find(config, steps, kind)
+        return known
 
     def after(self, config: Ids, byte: NDArray[np.uint8]) -> tuple[Ids, None]:
         """The sets that follow, and no ticks."""
         rows = np.take(self._row_of, config)
         if len(rows) and rows.min() < 0:
-            for one in np.unique(config[rows < 0]).tolist():
-                self._make_row(one)
+            self._make_rows(config[rows < 0])
             rows = np.take(self._row_of, config)
-        return np.take(self._next.reshape(-1), rows * 256 + byte), None
+        keys = rows * self._kinds + np.take(self.class_of, byte)
+        found = np.take(self._next.reshape(-1), keys)
+        missing = np.flatnonzero(found < 0)
+        if len(missing):
+            self._fill(config[missing], keys[missing])
+            found = np.take(self._next.reshape(-1), keys)
+        return found, None
 
-    def _make_row(self, config: int) -> None:
-        if self._rows == len(self._next):
-            self._next = np.concatenate([self._next, np.zeros_like(self._next)])
-        row = self._next[self._rows]
-        for byte, (number, _) in self.live(config).items():
-            row[byte] = number
-        self._row_of[config] = self._rows
-        self._rows += 1
+    def _fill(self, config: Ids, keys: Ids) -> None:
+        """Works out the places ``keys`` of the rows, each once."""
+        flat = self._next.reshape(-1)
+        found = dict(zip(keys.tolist(), config.tolist(), strict=True))
+        for key, one in found.items():
+            flat[key] = self.after_class(one, key % self._kinds)
 
-    def _expand(self, config: int) -> dict[int, tuple[int, int]]:
-        live: dict[int, tuple[int, int]] = {}
-        stacks = self._sets[config]
-        kinds = self._machine.live_classes(stacks)
-        kind = 0
-        while kinds >> kind:
-            if kinds >> kind & 1:
-                number = self._number(self._machine.step_class(stacks, kind))
-                live |= dict.fromkeys(self._bytes[kind], (number, 0))
-            kind += 1
-        self._live[config] = live
-        return live
+    def _make_rows(self, config: Ids) -> None:
+        for one in set(config.tolist()):
+            if self._rows == len(self._next):
+                self._next = np.concatenate([self._next, np.full_like(self._next, -1)])
+            self._row_of[one] = self._rows
+            self._rows += 1
+
+    def _steps_of(self, config: int) -> _Steps:
+        known = self._steps[config]
+        if known is None:
+            machine = self._machine
+            cells = machine.graph.opened(self._sets[config])[0]
+            states = dict.fromkeys(state for state, _ in cells)
+            effects = [machine.state.effects(state) for state in states]
+            live = machine.live_classes(self._sets[config])
+            known = self._steps[config] = _Steps(live, effects, {}, {})
+        return known
+
+    def _find(self, config: int, steps: _Steps, kind: int) -> int:
+        """Classes of bytes with the same effect on all open states step once."""
+        if not steps.live >> kind & 1:
+            return 0
+        key = tuple([effects.get(kind) for effects in steps.effects])
+        known = steps.by_effect.get(key)
+        if known is None:
+            after = self._machine.step_class(self._sets[config], kind)
+            known = steps.by_effect[key] = self._number(after)
+        return known
 
     def _number(self, stacks: Stacks) -> int:
         known = self._ids.get(stacks)
         if known is None:
             known = self._ids[stacks] = len(self._sets)
             self._sets.append(stacks)
-            self._live.append(None)
-            self.pops.append((0,) if self._machine.is_complete(stacks) else ())
-            if len(self._sets) > len(self._row_of):
+            self._steps.append(None)
+            if len(self._sets) > len(self.is_popped):
+                both = self.is_popped, np.zeros_like(self.is_popped)
+                self.is_popped = np.concatenate(both)
                 unknown = np.full_like(self._row_of, -1)
                 self._row_of = np.concatenate([self._row_of, unknown])
+            self.is_popped[known] = self._machine.is_complete(stacks)
         return known
+
+
+class _Steps(NamedTuple):
+    """Of one set: the classes of bytes that may follow, as bits; for each open state
+    the effects of the classes; what follows by class, and by effects."""
+
+    live: int
+    effects: list[dict[int, int]]
+    known: dict[int, int]
+    by_effect: dict[tuple[int | None, ...], int]
+
+
+class GrammarEnds(Ends):
+    """Collects where tokens end and symbols are popped during one walk."""
+
+    def __init__(self, relatives: RelativeStacks) -> None:
+        super().__init__(relatives, False)  # type: ignore[arg-type]
+        self._sets = relatives
+
+    def pop(self, nodes: Ids, config: int) -> None:
+        """Nothing; the symbol may be popped at ``nodes`` before anything is read."""
+        if self._sets.is_popped[config]:
+            self._popped.append((nodes, 0))
+
+    def _all_popped(
+        self, trie: Trie, nodes: Ids, config: Ids, ticks: Ids
+    ) -> tuple[Ids, Ids]:
+        found = [at for at, _ in self._popped]
+        found.append(nodes[self._sets.is_popped[config]])
+        popped = np.concatenate(found)
+        popped = popped[trie.child_count[popped] > 0]
+        return popped, np.zeros(0, np.int32)
 
 
 class GrammarTransducer(Transducer):
@@ -127,13 +174,35 @@ class GrammarTransducer(Transducer):
     def __init__(self, machine: GrammarMachine, trie: Trie) -> None:
         """The transducer of ``machine`` for the tokens of ``trie``."""
         super().__init__(machine, trie)  # type: ignore[arg-type]
+        self._class_of = machine.state.class_of.tolist()
 
     def _new_relatives(self) -> RelativeStacks:  # type: ignore[override]
         return RelativeStacks(self._machine)
 
-    def _counts(self, state: int) -> bool:
-        return False
+    def _new_ends(self, state: int) -> GrammarEnds:
+        return GrammarEnds(self._relatives)
 
     def stacks(self, config: int) -> Stacks:  # type: ignore[override]
         """The set of stacks of a number."""
         return self._relatives.stacks(config)
+
+    def _walk_narrow(self, todo: Seeds, ends: Ends) -> Seeds:
+        """As in Transducer, but only the children that are there are looked at."""
+        first, count, byte = self._first, self._count, self._byte
+        relatives, class_of = self._relatives, self._class_of
+        seeds: Seeds = []
+        visits = MOST_NARROW
+        while todo:
+            node, config, _ = todo.pop()
+            low = first[node]
+            high = low + count[node]
+            if high - low > NARROW or visits < 0:
+                seeds.append((node, config, 0))
+                continue
+            visits -= 1
+            for child in range(low, high):
+                to = relatives.after_class(config, class_of[byte[child]])
+                if to:
+                    ends.add_one(child, to, 0)
+                    todo.append((child, to, 0))
+        return seeds

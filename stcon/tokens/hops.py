@@ -158,7 +158,7 @@ class Hop:
             if self.popped_ticks is not None and window is not None:
                 ticks = self.popped_ticks
                 nodes = nodes[(ticks >= window[0]) & (ticks <= window[1])]
-            known = self._rests[window] = self.pending.number(np.unique(nodes))
+            known = self._rests[window] = self.pending.number(_distinct(nodes))
         return known
 
     def paint(self, row: NDArray[np.bool_], window: Window | None) -> None:
@@ -179,6 +179,13 @@ class Hop:
             first = np.searchsorted(self.closing_ticks, least)
             last = np.searchsorted(self.closing_ticks, most, "right")
             row[self.closing[first:last]] = True
+
+
+def _distinct(nodes: Nodes) -> Nodes:
+    """The nodes in order, each once.  They come nearly in order, level by level:
+    numpy's own way to find distinct numbers takes ten times as long."""
+    nodes = np.sort(nodes, kind="stable")
+    return nodes[np.append(True, nodes[1:] != nodes[:-1])] if len(nodes) else nodes
 
 
 class Ends:
