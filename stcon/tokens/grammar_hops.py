@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stcon.machines.grammar import GrammarMachine
 from stcon.machines.stacks import Stacks
-from stcon.tokens.hops import Ends
+from stcon.tokens.hops import NOTHING, Ends, Hop
 from stcon.tokens.transducer import MOST_NARROW, NARROW, Seeds, Transducer
 from stcon.tokens.trie import Trie
 
@@ -27,7 +27,8 @@ class RelativeStacks:
 
     What a byte makes of a set is worked out when a token asks for it: most sets are
     met deep in the trie, where one or two bytes follow.
-    ``is_popped``: bool [sets and more], whether the symbol is popped.
+    ``is_popped``: bool [sets and more], whether the symbol is popped; ``live_bits``:
+    uint64 [sets and more], the classes of bytes that may follow, modulo 64.
     """
 
     def __init__(self, machine: GrammarMachine) -> None:
@@ -38,6 +39,7 @@ class RelativeStacks:
         self._ids: dict[Stacks, int] = {}
         self._steps: list[_Steps | None] = []
         self.is_popped = np.zeros(16, np.bool_)
+        self.live_bits = np.zeros(16, np.uint64)
         self._row_of = np.full(16, -1, np.int32)
         self._next = np.full((16, self._kinds), -1, np.int32)
         self._rows = 0
@@ -125,11 +127,12 @@ class RelativeStacks:
             self._sets.append(stacks)
             self._steps.append(None)
             if len(self._sets) > len(self.is_popped):
-                both = self.is_popped, np.zeros_like(self.is_popped)
-                self.is_popped = np.concatenate(both)
+                self.is_popped = np.append(self.is_popped, self.is_popped & False)
+                self.live_bits = np.append(self.live_bits, self.live_bits)
                 unknown = np.full_like(self._row_of, -1)
                 self._row_of = np.concatenate([self._row_of, unknown])
             self.is_popped[known] = self._machine.is_complete(stacks)
+            self.live_bits[known] = folded(self._machine.live_classes(stacks))
         return known
 
 
@@ -141,6 +144,13 @@ class _Steps(NamedTuple):
     effects: list[dict[int, int]]
     known: dict[int, int]
     by_effect: dict[tuple[int | None, ...], int]
+
+
+def folded(bits: int) -> int:
+    """Classes as bits, numbers modulo 64: a filter that lets too much through."""
+    while bits >> 64:
+        bits = bits & (1 << 64) - 1 | bits >> 64
+    return bits
 
 
 class GrammarEnds(Ends):
@@ -175,6 +185,7 @@ class GrammarTransducer(Transducer):
         """The transducer of ``machine`` for the tokens of ``trie``."""
         super().__init__(machine, trie)  # type: ignore[arg-type]
         self._class_of = machine.state.class_of.tolist()
+        self._below = _classes_below(trie, self._relatives.class_of)
 
     def _new_relatives(self) -> RelativeStacks:  # type: ignore[override]
         return RelativeStacks(self._machine)
@@ -185,6 +196,34 @@ class GrammarTransducer(Transducer):
     def stacks(self, config: int) -> Stacks:  # type: ignore[override]
         """The set of stacks of a number."""
         return self._relatives.stacks(config)
+
+    def _walk(self, nodes: Ids, state: int) -> Hop:
+        """As in Transducer; where it was popped is kept once for equal sets."""
+        hop = super()._walk(nodes, state)
+        rest = hop.rest(None)
+        hop.popped = self.pending.nodes(rest) if rest != NOTHING else hop.popped[:0]
+        return hop
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is remembered."""
+        hops = sum(hop.nbytes - hop.popped.nbytes for hop in self._hops.values())
+        return hops + self._relatives.nbytes + self.pending.nbytes
+
+    def _with_live(self, nodes: Ids, config: int) -> Ids:
+        live = self._relatives.live_bits[config]
+        return nodes[np.take(self._below, nodes) & live != 0]
+
+    def _children(
+        self, at: Ids, config: Ids, ticks: Ids, counts_ticks: bool
+    ) -> tuple[Ids, Ids, Ids]:
+        """As in Transducer; nodes below which nothing is alive are left out first:
+        of those at which a name may end, nearly all."""
+        live = np.take(self._relatives.live_bits, config)
+        alive = np.flatnonzero(live & np.take(self._below, at))
+        if len(alive) < len(at):
+            at, config, ticks = at[alive], config[alive], ticks[alive]
+        return super()._children(at, config, ticks, counts_ticks)
 
     def _walk_narrow(self, todo: Seeds, ends: Ends) -> Seeds:
         """As in Transducer, but only the children that are there are looked at."""
@@ -206,3 +245,13 @@ class GrammarTransducer(Transducer):
                     ends.add_one(child, to, 0)
                     todo.append((child, to, 0))
         return seeds
+
+
+def _classes_below(trie: Trie, class_of: Ids) -> NDArray[np.uint64]:
+    """uint64 [nodes]: the classes of the bytes of a node's children, modulo 64."""
+    bits = np.uint64(1) << (class_of[trie.byte] % 64).astype(np.uint64)
+    found = np.zeros(trie.nodes, np.uint64)
+    inner = np.flatnonzero(trie.child_count)
+    if len(inner):
+        found[inner] = np.bitwise_or.reduceat(bits, trie.first_child[inner])
+    return found

@@ -60,6 +60,11 @@ class Pending:
                     self._ids[key] = known
         return known
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all sets."""
+        return sum(nodes.nbytes for nodes in self._sets)
+
     def nodes(self, number: int) -> Nodes:
         """The set of a number."""
         return self._sets[number]

@@ -73,6 +73,10 @@ class Transducer:
     def _new_ends(self, state: int) -> Ends:
         return Ends(self._relatives, self._machine.state.node(state).counted)
 
+    def _with_live(self, nodes: Nodes, config: int) -> Nodes:
+        """``nodes`` without some below which nothing is alive in ``config``."""
+        return nodes
+
     def with_whole_windows(self) -> Transducer:
         """One for walks that tell apart also what no token can; it has the same
         numbers for sets of nodes."""
@@ -149,6 +153,7 @@ class Transducer:
         relatives = self._relatives
         first = relatives.start(state)
         ends.pop(nodes, first)
+        nodes = self._with_live(nodes, first)
         if len(nodes) > _FEW:
             columns = np.zeros((3, len(nodes)), np.int32)
             columns[0], columns[1] = nodes, first
