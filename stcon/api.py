@@ -156,13 +156,13 @@ def _of_grammar(
 ) -> Constraint:
     """The constraint of a grammar; a small one that does not call itself becomes a
     finite automaton."""
-    from stcon.syntax.gbnf import parse_gbnf
+    from stcon.syntax.grammar_text import parse_grammar
 
     if not isinstance(text, str):
         raise TypeError(f"grammar is the text of a grammar, not {text!r:.60}")
     if depth != MAX_DEPTH:
         raise TypeError("depth= is about schemas: a grammar nests as deep as it likes")
-    parsed = parse_gbnf(text)
+    parsed = parse_grammar(text)
     rules = parsed.rules
     notes = {"grammar": len(rules.rules), "unused_rules": list(parsed.unused)}
     made: Constraint | None = None

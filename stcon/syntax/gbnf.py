@@ -25,7 +25,7 @@ from stcon.syntax.rules import Expr
 
 START = "root"
 
-_DEEPEST = 200
+_DEEPEST = 100  # Python recurses
 _HIGHEST_COUNT = 1 << 63
 _SPACE = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9_]))*")

@@ -212,7 +212,8 @@ class GrammarTransducer(Transducer):
 
     def _with_live(self, nodes: Ids, config: int) -> Ids:
         live = self._relatives.live_bits[config]
-        return nodes[np.take(self._below, nodes) & live != 0]
+        kept: Ids = nodes[np.take(self._below, nodes) & live != 0]
+        return kept
 
     def _children(
         self, at: Ids, config: Ids, ticks: Ids, counts_ticks: bool

@@ -11,7 +11,9 @@ from tests.cases.test_field_cases import CASES
 from tests.test_api import BYTES
 
 
-@pytest.mark.parametrize("name", ["g_left_recursion", "g_nullable_loop", "g_many_literals"])
+@pytest.mark.parametrize(
+    "name", ["g_left_recursion", "g_nullable_loop", "g_many_literals"]
+)
 def test_grammar(name: str) -> None:
     case = CASES[name]
     made = constrain(BYTES, grammar=case["input"]["text"])

@@ -90,7 +90,7 @@ BROKEN = [
     ("root ::= /a/", 1, 10, "root", "a regex is not part"),
     ('root ::= "a" (= "b")', 1, 15, "root", "lookahead"),
     ('root ::= TagDispatch(("<a>", x))', 1, 10, "root", "macro"),
-    ("root ::= " + "(" * 300, 1, 210, "root", "parentheses"),
+    ("root ::= " + "(" * 300, 1, 110, "root", "parentheses"),
     ("root ::= x\nx ::= x", 1, 1, "root", "no text matches"),
     ("root ::= []", 1, 1, "root", "no text matches"),
 ]
@@ -119,7 +119,7 @@ def test_hostile_texts_end_soon() -> None:
     began = time.monotonic()
     for text in (
         "root ::= " + '"a" | ' * 20_000,
-        "root ::= " + '("a"? ' * 190 + ")*" * 190,
+        "root ::= " + '("a"? ' * 90 + ")*" * 90,
         "#" * 200_000,
         "root ::= " + '"a"' + "{0,9999}" * 30,
         "root ::= " + "[" + "a-z" * 50_000 + "]",
