@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
+from stcon.machines.follow import following
 from stcon.machines.lazy import members
 from stcon.machines.network import FINAL, Network
 from stcon.machines.nfa import byte_classes
@@ -53,6 +54,7 @@ class GrammarStates:
         self._effects: list[dict[int, int] | None] = []
         self._effect_ids: dict[object, int] = {}
         self._closures: dict[int, frozenset[int]] = {}
+        self._follow: list[int] | None = None
         self._entries: dict[int, int] = {}
         self._lock = threading.RLock()
         self._number(frozenset())
@@ -73,6 +75,18 @@ class GrammarStates:
     def subset(self, state: int) -> Subset:
         """The network states that a state stands for, ascending."""
         return self._subsets[state]
+
+    def following(self, state: int) -> int:
+        """The classes of bytes that may come after the rule of ``state``, as bits, or
+        more; 0 where nothing may."""
+        if self._follow is None:
+            bits = {m: sum(1 << k for k in kinds) for m, kinds in self._classes.items()}
+            self._follow = following(self._network, bits)
+        found = (1 << self.classes) - 1
+        for one in self._subsets[state]:
+            if one != FINAL:  # all rules end there
+                found &= self._follow[one]
+        return found
 
     def first(self, state: int) -> int:
         """The classes of bytes that may come next before the rule ends, as bits."""

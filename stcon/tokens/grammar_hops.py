@@ -154,11 +154,16 @@ def folded(bits: int) -> int:
 
 
 class GrammarEnds(Ends):
-    """Collects where tokens end and symbols are popped during one walk."""
+    """Collects where tokens end and symbols are popped during one walk.
 
-    def __init__(self, relatives: RelativeStacks) -> None:
+    ``goes_on``: bool [nodes], whether a byte that may follow the rule of the symbol
+    comes next: of all places in names, those before a space or a sign.
+    """
+
+    def __init__(self, relatives: RelativeStacks, goes_on: NDArray[np.bool_]) -> None:
         super().__init__(relatives, False)  # type: ignore[arg-type]
         self._sets = relatives
+        self._goes_on = goes_on
 
     def pop(self, nodes: Ids, config: int) -> None:
         """Nothing; the symbol may be popped at ``nodes`` before anything is read."""
@@ -171,8 +176,7 @@ class GrammarEnds(Ends):
         found = [at for at, _ in self._popped]
         found.append(nodes[self._sets.is_popped[config]])
         popped = np.concatenate(found)
-        popped = popped[trie.child_count[popped] > 0]
-        return popped, np.zeros(0, np.int32)
+        return popped[np.take(self._goes_on, popped)], np.zeros(0, np.int32)
 
 
 class GrammarTransducer(Transducer):
@@ -185,13 +189,18 @@ class GrammarTransducer(Transducer):
         """The transducer of ``machine`` for the tokens of ``trie``."""
         super().__init__(machine, trie)  # type: ignore[arg-type]
         self._class_of = machine.state.class_of.tolist()
+        self._goes_on: dict[int, NDArray[np.bool_]] = {}
         self._below = _classes_below(trie, self._relatives.class_of)
 
     def _new_relatives(self) -> RelativeStacks:  # type: ignore[override]
         return RelativeStacks(self._machine)
 
     def _new_ends(self, state: int) -> GrammarEnds:
-        return GrammarEnds(self._relatives)
+        bits = folded(self._machine.state.following(state))
+        goes_on = self._goes_on.get(bits)
+        if goes_on is None:
+            goes_on = self._goes_on[bits] = self._below & np.uint64(bits) != 0
+        return GrammarEnds(self._relatives, goes_on)
 
     def stacks(self, config: int) -> Stacks:  # type: ignore[override]
         """The set of stacks of a number."""
