@@ -31,7 +31,9 @@ from stcon.machines.grammar_shortest import CheapestStack, GrammarShortest
 from stcon.machines.grammar_stored import packed
 from stcon.machines.stacks import Stacks
 from stcon.tokens.grammar_hops import GrammarTransducer
+from stcon.tokens.grammar_table import fill
 from stcon.tokens.hops import NOTHING, ROOT, Hop
+from stcon.tokens.mask_classes import MaskClasses
 
 if TYPE_CHECKING:
     from stcon.tokens.vocabulary import Vocabulary
@@ -71,6 +73,23 @@ class GrammarConstraint(Constraint):
             if self._transducer is None:
                 self._transducer = GrammarTransducer(self.machine, self.vocabulary.trie)
             return self._transducer
+
+    def build(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """How many hops there are; works out all that an output can meet, or reads
+        them from the cache folder, where they are kept for this grammar and tokenizer.
+
+        ``progress``: told how many are done, and how many are known of.  Cost: 0.1 s
+        for JSON, 20 s for SQL, 30 s for a programming language (128k tokens); 0.3 s to
+        read.  Without it hops are worked out as outputs come to them, 2 ms each.
+        """
+        report = progress or (lambda done, known: None)
+        fill(self.transducer, self.vocabulary.fingerprint, report)
+        return len(self.transducer.hops)
+
+    def mask_classes(self) -> MaskClasses:
+        """The classes of tokens that no hop known so far tells apart; after ``build``
+        those that no place of the grammar does."""
+        return MaskClasses(self.transducer.hops.values(), self.vocabulary.size)
 
     def advance(self, state: State, token: int) -> State:
         """The state after ``token``; ``DEAD`` when it is not allowed.

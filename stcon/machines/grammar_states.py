@@ -76,6 +76,10 @@ class GrammarStates:
         """The network states that a state stands for, ascending."""
         return self._subsets[state]
 
+    def numbered(self, subset: Iterable[int]) -> int:
+        """The state that stands for network states which are one."""
+        return self._number(frozenset(subset))
+
     def following(self, state: int) -> int:
         """The classes of bytes that may come after the rule of ``state``, as bits, or
         more; 0 where nothing may."""

@@ -214,6 +214,16 @@ class GrammarTransducer(Transducer):
         return hop
 
     @property
+    def machine(self) -> GrammarMachine:
+        """The machine of the grammar."""
+        return self._machine
+
+    @property
+    def hops(self) -> dict[tuple[int, int], Hop]:
+        """All that is known so far, by number of P and stack symbol."""
+        return dict(self._hops)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of what is remembered."""
         hops = sum(hop.nbytes - hop.popped.nbytes for hop in self._hops.values())

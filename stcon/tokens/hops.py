@@ -60,6 +60,10 @@ class Pending:
                     self._ids[key] = known
         return known
 
+    def __len__(self) -> int:
+        """How many sets there are."""
+        return len(self._sets)
+
     @property
     def nbytes(self) -> int:
         """Bytes of all sets."""
@@ -165,6 +169,10 @@ class Hop:
                 nodes = nodes[(ticks >= window[0]) & (ticks <= window[1])]
             known = self._rests[window] = self.pending.number(_distinct(nodes))
         return known
+
+    def know_rest(self, number: int) -> None:
+        """Nothing; ``number`` is what ``rest(None)`` gives."""
+        self._rests[None] = number
 
     def paint(self, row: NDArray[np.bool_], window: Window | None) -> None:
         """Nothing; sets the tokens of this hop in ``row``, bool [tokens]."""
