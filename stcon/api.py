@@ -13,7 +13,13 @@ from stcon.constraints.grammar import GrammarConstraint
 from stcon.constraints.pushdown import PushdownConstraint
 from stcon.constraints.storage import read
 from stcon.decode.processor import bind, check_path, on_gpu
-from stcon.errors import ConstraintFileError, GrammarError, RegexError, SchemaError
+from stcon.errors import (
+    ConstraintFileError,
+    GrammarError,
+    LimitError,
+    RegexError,
+    SchemaError,
+)
 from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD, Dfa
 from stcon.machines.grammar import compile_grammar
@@ -163,12 +169,15 @@ def _of_grammar(
     if depth != MAX_DEPTH:
         raise TypeError("depth= is about schemas: a grammar nests as deep as it likes")
     parsed = parse_grammar(text)
-    rules = parsed.rules
+    rules, meter = parsed.rules, Meter(meter.limits)  # reading a text is linear
     notes = {"grammar": len(rules.rules), "unused_rules": list(parsed.unused)}
     made: Constraint | None = None
-    if not calls_itself(rules) and _suits_dfa(rules, path):
-        made = _make(rules, vocabulary, meter, depth, path, notes)
-    else:
+    suits = not calls_itself(rules) and _suits_dfa(rules, path)
+    try:
+        made = _make(rules, vocabulary, meter, depth, path, notes) if suits else None
+    except LimitError:  # states of a finite automaton are made ahead, here as needed
+        suits, meter = False, Meter(meter.limits)
+    if not suits:
         machine = compile_grammar(rules, meter)
         if machine.start.cells:
             made = GrammarConstraint(machine, vocabulary, bind(path), notes)

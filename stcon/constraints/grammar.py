@@ -29,6 +29,7 @@ from stcon.machines.dfa import DEAD
 from stcon.machines.grammar import GrammarMachine
 from stcon.machines.grammar_shortest import CheapestStack, GrammarShortest
 from stcon.machines.grammar_stored import packed
+from stcon.machines.limits import Limits
 from stcon.machines.stacks import Stacks
 from stcon.tokens.grammar_hops import GrammarTransducer
 from stcon.tokens.grammar_table import fill
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 END = -1
 
 _LONGEST_FORCED = 4096  # bytes; 10 µs each
+
+BUILD_LIMITS = Limits(states=200_000, seconds=600.0, bytes=2 << 30)
+"""What ``build`` may take; decoding needs none of it."""
 
 _lock = threading.Lock()
 
@@ -74,16 +78,21 @@ class GrammarConstraint(Constraint):
                 self._transducer = GrammarTransducer(self.machine, self.vocabulary.trie)
             return self._transducer
 
-    def build(self, progress: Callable[[int, int], None] | None = None) -> int:
+    def build(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        limits: Limits = BUILD_LIMITS,
+    ) -> int:
         """How many hops there are; works out all that an output can meet, or reads
         them from the cache folder, where they are kept for this grammar and tokenizer.
 
         ``progress``: told how many are done, and how many are known of.  Cost: 0.1 s
         for JSON, 20 s for SQL, 30 s for a programming language (128k tokens); 0.3 s to
         read.  Without it hops are worked out as outputs come to them, 2 ms each.
+        Raises LimitError over ``limits`` (hops, seconds, bytes).
         """
         report = progress or (lambda done, known: None)
-        fill(self.transducer, self.vocabulary.fingerprint, report)
+        fill(self.transducer, self.vocabulary.fingerprint, report, limits)
         return len(self.transducer.hops)
 
     def mask_classes(self) -> MaskClasses:

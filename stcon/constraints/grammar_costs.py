@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 Read = tuple[int, int, Stacks]
 """(P, stack symbol, what is below it)."""
 
-_MOST_KEPT = 1 << 12
+_MOST_KEPT = 64 << 20
+"""Bytes of what is known of tokens; a place of free text takes a megabyte."""
 
 
 class GrammarCosts(Costs):
@@ -59,6 +60,7 @@ class GrammarCosts(Costs):
         self._finishes: dict[
             tuple[int, int], tuple[NDArray[np.int32], NDArray[np.int64]]
         ] = {}
+        self._kept = 0
         self._dearest: dict[tuple[int, int], int] = {}
 
     def _of_state(self, state: int) -> int:
@@ -125,7 +127,9 @@ class GrammarCosts(Costs):
             stacks = map(self._transducer.stacks, numbers.tolist())
             costs = np.array([self._cheapest.of(s) for s in stacks], np.int64)
             known = tokens, costs[inverse] if len(costs) else costs
-            if len(self._finishes) >= _MOST_KEPT:
+            self._kept += known[0].nbytes + known[1].nbytes
+            if self._kept > _MOST_KEPT:
                 self._finishes.clear()
+                self._kept = known[0].nbytes + known[1].nbytes
             self._finishes[pending, symbol] = known
         return known

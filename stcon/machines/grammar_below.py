@@ -8,13 +8,17 @@ states are made on the way, so this is for tables that are built ahead.
 from __future__ import annotations
 
 from stcon.machines.grammar_states import DEAD, DONE, GrammarStates
+from stcon.machines.limits import Meter
 
 
 class Below:
     """``states``: all that may be on a stack; ``of(state)``: what may lie below."""
 
-    def __init__(self, states: GrammarStates) -> None:
+    def __init__(self, states: GrammarStates, meter: Meter) -> None:
+        """Raises LimitError where there are too many states: they are made only as
+        they are reached elsewhere, and may be 2^n of a grammar of n letters."""
         self._states = states
+        self._meter = meter
         self._in_rules: dict[int, set[int]] = {}
         self._returns: dict[int, set[int]] = {}
         self._passes: dict[int, set[int]] = {}
@@ -36,6 +40,7 @@ class Below:
         todo = [(start, start)]
         seen = set(todo)
         for rule, state in todo:
+            self._meter.states(len(todo))
             self._in_rules.setdefault(state, set()).add(rule)
             after = {(rule, to) for to in states.moves(state).values()}
             for entry, back in states.calls(state):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from stcon.machines.grammar import GrammarMachine
 from stcon.machines.grammar_below import Below
 from stcon.machines.grammar_stored import packed
+from stcon.machines.limits import Limits, Meter
 from stcon.tokens import cache
 from stcon.tokens.grammar_hops import GrammarTransducer
 from stcon.tokens.hops import NOTHING, ROOT, Hop
@@ -29,15 +30,20 @@ _KIND = "grammar-1"
 _REPORT_EVERY = 256
 
 
-def fill(transducer: GrammarTransducer, fingerprint: str, report: Report) -> None:
+def fill(
+    transducer: GrammarTransducer, fingerprint: str, report: Report, limits: Limits
+) -> None:
     """Nothing; ``transducer`` knows all its hops, from the cache folder if they are
-    there.  ``report``: told how many are done, and how many are known of."""
+    there.  ``report``: told how many are done, and how many are known of.
+
+    Raises LimitError over ``limits``, of which ``states`` bounds hops too.
+    """
     key = f"{fingerprint} {_digest(transducer.machine)}"
     arrays = cache.load(_KIND, key)
     if arrays is not None:
         _unpack(arrays, transducer)
         return
-    _walk(transducer, report)
+    _walk(transducer, report, Meter(limits))
     cache.store(_KIND, key, _pack(transducer))
 
 
@@ -50,12 +56,14 @@ def _digest(machine: GrammarMachine) -> str:
     return content.hexdigest()
 
 
-def _walk(transducer: GrammarTransducer, report: Report) -> None:
-    below = Below(transducer.machine.state)
+def _walk(transducer: GrammarTransducer, report: Report, meter: Meter) -> None:
+    below = Below(transducer.machine.state, meter)
     todo = [(ROOT, state) for state in below.states]
     seen = set(todo)
     for done, (pending, state) in enumerate(todo):
+        meter.states(len(todo))
         if done % _REPORT_EVERY == 0:
+            meter.memory(transducer.nbytes, "the table of the grammar")
             report(done, len(todo))
         rest = transducer.delta(pending, state).rest(None)
         if rest != NOTHING:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from stcon.machines.grammar import GrammarMachine, compile_grammar
+from stcon.machines.limits import Limits
 from stcon.machines.stacks import Stacks
 from stcon.syntax.gbnf import parse_gbnf
 from tests.laws.grammar_strategies import LETTERS, as_gbnf, productions
@@ -16,7 +17,7 @@ from tests.oracles.earley import Earley, Productions
 
 
 def machine_of(text: str) -> GrammarMachine:
-    return compile_grammar(parse_gbnf(text).rules)
+    return compile_grammar(parse_gbnf(text).rules, Limits(seconds=15))
 
 
 def is_dead(stacks: Stacks) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from stcon import constrain, grammars
+from stcon import LimitError, Limits, constrain, grammars
 from stcon.constraints.grammar import GrammarConstraint
 from stcon.machines.follow import following
 from stcon.machines.network import build_network
@@ -142,3 +142,18 @@ def test_places_in_names_before_letters_are_not_kept() -> None:
         first, count = trie.first_child[node], trie.child_count[node]
         follows = bytes(trie.byte[first : first + count])
         assert set(follows) & set(b" \t(+-*/%,)"), follows
+
+
+WILD = ('root ::= [ab]* "a" [ab]{20}', 'root ::= [ab]* "a" [ab]{20} root?')
+
+
+@pytest.mark.parametrize("text", WILD)
+def test_a_table_that_would_be_too_large(text: str, own_cache: Path) -> None:
+    constraint = constrain(tiny(), grammar=text, eos_token_ids=[0])
+    assert isinstance(constraint, GrammarConstraint)
+    assert constraint.matches("ba" * 30 + "a" * 20)
+    limits = Limits(states=5_000, seconds=20)
+    with pytest.raises(LimitError, match=r"states|seconds"):
+        constraint.build(limits=limits)
+    with pytest.raises(LimitError, match="MiB"):
+        made(TEXTS[2]).build(limits=Limits(bytes=1000))
