@@ -31,6 +31,7 @@ from stcon.machines.grammar_shortest import CheapestStack, GrammarShortest
 from stcon.machines.grammar_stored import packed
 from stcon.machines.limits import Limits
 from stcon.machines.stacks import Stacks
+from stcon.tokens.displacement import DisplacementClasses
 from stcon.tokens.grammar_hops import GrammarTransducer
 from stcon.tokens.grammar_table import fill
 from stcon.tokens.hops import NOTHING, ROOT, Hop
@@ -99,6 +100,11 @@ class GrammarConstraint(Constraint):
         """The classes of tokens that no hop known so far tells apart; after ``build``
         those that no place of the grammar does."""
         return MaskClasses(self.transducer.hops.values(), self.vocabulary.size)
+
+    def displacement_classes(self) -> DisplacementClasses:
+        """The classes of tokens that do the same to every stack, as far as hops are
+        known; after ``build`` to every one that an output can have."""
+        return DisplacementClasses(self.transducer)
 
     def advance(self, state: State, token: int) -> State:
         """The state after ``token``; ``DEAD`` when it is not allowed.
