@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import random
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from stcon.constraints.constraint import State
 from stcon.constraints.grammar import GrammarConstraint
 from stcon.machines.dfa import DEAD
 from stcon.tokens.displacement import DisplacementClasses
 from tests.laws import laws
-from tests.laws.grammar_strategies import productions
-from tests.laws.test_grammar_laws import TEXTS, made, of_random
+from tests.laws.grammar_strategies import LETTERS, productions
+from tests.laws.test_grammar_laws import TEXTS, WORDS, made, of_random
 from tests.oracles.earley import Productions
+from tests.oracles.greibach import (
+    Displacement,
+    adjacency,
+    displacement,
+    normal_form,
+    texts_agree,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -95,3 +102,24 @@ def test_digits_are_one_class() -> None:
     class_of = constraint.displacement_classes().class_of
     digits = class_of[[2 + byte for byte in b"0123456789"]]
     assert len(set(digits.tolist())) == 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(productions())
+def test_against_greibach_normal_form(grammar: Productions) -> None:
+    """Tokens with the same displacement in the paper's sense are in the same masks."""
+    constraint, _ = of_random(grammar)
+    normal = normal_form(grammar)
+    assume(sum(map(len, normal.values())) < 80)  # it explodes: that is why
+    texts = [b"".join(t) for n in range(1, 3) for t in product(LETTERS, repeat=n)]
+    assert texts_agree(grammar, normal, texts)
+    constraint.build()
+    class_of = constraint.mask_classes().class_of
+    adjacent = adjacency(normal)
+    found: dict[Displacement, set[int]] = {}
+    tokens = [*(2 + byte for byte in b"abc"), *range(130, 130 + len(WORDS))]
+    for token in tokens:
+        data = constraint.vocabulary.token_bytes(token)
+        moved = displacement(normal, adjacent, data)
+        found.setdefault(moved, set()).add(int(class_of[token]))
+    assert all(len(classes) == 1 for classes in found.values())
