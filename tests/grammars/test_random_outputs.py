@@ -1,4 +1,4 @@
-"""What random choices write under a grammar and a limit on tokens, other parsers read."""
+"""What random choices write under a grammar and a limit, other parsers read."""
 
 from __future__ import annotations
 
