@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stcon.decode.stream import partial_json, stream
     from stcon.errors import (
         ConstraintFileError,
+        GrammarError,
         HistoryError,
         LimitError,
         RegexError,
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Constraint",
     "ConstraintFileError",
+    "GrammarError",
     "HistoryError",
     "LimitError",
     "Limits",

@@ -9,12 +9,21 @@ from typing import Any, NoReturn
 from stcon.constraints.after import AfterConstraint, Mark
 from stcon.constraints.constraint import Constraint
 from stcon.constraints.dfa import DfaConstraint
+from stcon.constraints.grammar import GrammarConstraint
 from stcon.constraints.pushdown import PushdownConstraint
 from stcon.constraints.storage import read
 from stcon.decode.processor import ON_DEVICE, bind, check_path, on_gpu
-from stcon.errors import ConstraintFileError, RegexError, SchemaError
+from stcon.errors import (
+    ConstraintFileError,
+    GrammarError,
+    LimitError,
+    RegexError,
+    SchemaError,
+)
 from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD, Dfa
+from stcon.machines.grammar import compile_grammar
+from stcon.machines.grammar_stored import unpacked as unpacked_grammar
 from stcon.machines.limits import Limits, Meter
 from stcon.machines.pushdown import MAX_DEPTH, compile_pushdown, standard_pushdown
 from stcon.machines.stored import unpacked
@@ -40,6 +49,7 @@ def constrain(
     *,
     regex: str | None = None,
     choices: Sequence[str] | None = None,
+    grammar: str | None = None,
     whitespace: str = "compact",
     escapes: str = "usual",
     key_order: str = "declared",
@@ -56,9 +66,9 @@ def constrain(
 
     ``schema``: a JSON Schema (dict, JSON text or bool), a pydantic model, or any
     type pydantic understands (dataclass, TypedDict, Literal, Enum, list[int]...).
-    The output is JSON text that the schema accepts; see docs/json-schema.md.
+    The output is JSON that the schema accepts; see docs/json-schema.md.
     ``regex``: the whole output matches the pattern; see docs/regex.md.
-    ``choices``: the output is one of the texts.
+    ``choices``: it is one of the texts.  ``grammar``: GBNF; see docs/grammars.md.
 
     ``tokenizer``: an mlx-lm TokenizerWrapper, a transformers tokenizer, a
     ``tokenizers.Tokenizer`` (with ``eos_token_ids``) or a ``Vocabulary``.
@@ -73,25 +83,32 @@ def constrain(
     all is free.  ``path``: ``"host"``, ``"traced"``, ...; see docs/design.md.
 
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms for a
-    form and 248k tokens.  Raises StconError (of a kind for each stage), and TypeError
-    when not exactly one format is given.
+    small form and 248k tokens.  Raises StconError; TypeError for formats but one.
     """
-    _refuse_other_than_one(tokenizer, schema=schema, regex=regex, choices=choices)
+    formats = {"schema": schema, "regex": regex, "choices": choices, "grammar": grammar}
+    _refuse_other_than_one(tokenizer, formats)
     if schema is None:
         _refuse_json_options(whitespace, escapes, key_order, allow_unenforced)
-    _check_depth(depth)
-    check_path(path, has_limit=max_tokens is not None)
+    _check_options(depth, path, max_tokens)
     vocabulary, meter = Vocabulary.of(tokenizer, eos_token_ids), Meter(limits)
+    if grammar is not None:
+        made = _of_grammar(grammar, vocabulary, meter, depth, path)
+        return _finished(made, tokenizer, after, max_tokens)
+    written = {"whitespace": whitespace, "escapes": escapes, "key_order": key_order}
     rules, notes = _rules(
         *(schema, regex, choices),
-        whitespace=whitespace,
-        escapes=escapes,
-        key_order=key_order,
+        **written,
         max_sets=max_sets,
         work=meter.work,
         allow_unenforced=_names(allow_unenforced),
     )
     made = _make(rules, vocabulary, meter, depth, path, notes) or _refuse_empty(regex)
+    return _finished(made, tokenizer, after, max_tokens)
+
+
+def _finished(
+    made: Constraint, tokenizer: Any, after: str | bool, max_tokens: int | None
+) -> Constraint:
     made = _behind(made, tokenizer, after)
     return made if max_tokens is None else made.within(max_tokens)
 
@@ -105,7 +122,8 @@ def _behind(made: Constraint, tokenizer: Any, after: str | bool) -> Constraint:
     return AfterConstraint(made, Mark.of(*find_mark(tokenizer, after)))
 
 
-def _check_depth(depth: int) -> None:
+def _check_options(depth: int, path: str | None, max_tokens: int | None) -> None:
+    check_path(path, has_limit=max_tokens is not None)
     if not isinstance(depth, int) or not 1 <= depth <= _DEEPEST:
         raise ValueError(f"depth is a number from 1 to {_DEEPEST}, not {depth!r}")
 
@@ -133,13 +151,44 @@ def _names(allowed: Collection[str]) -> frozenset[str]:
     return frozenset(allowed)
 
 
-def _refuse_other_than_one(tokenizer: Any, **formats: Any) -> None:
+def _refuse_other_than_one(tokenizer: Any, formats: dict[str, Any]) -> None:
     if isinstance(tokenizer, (dict, bool, type)):
         raise TypeError("the tokenizer comes first: constrain(tokenizer, schema)")
     given = [name for name, value in formats.items() if value is not None]
     if len(given) != 1:
         named = " and ".join(given) or "none"
-        raise TypeError(f"give one of schema, regex and choices; got {named}")
+        raise TypeError(f"give one of schema, regex, choices and grammar; got {named}")
+
+
+def _of_grammar(
+    text: str, vocabulary: Vocabulary, meter: Meter, depth: int, path: str | None
+) -> Constraint:
+    """The constraint of a grammar; a small one that does not call itself becomes a
+    finite automaton."""
+    from stcon.syntax.grammar_text import parse_grammar
+
+    if not isinstance(text, str):
+        raise TypeError(f"grammar is the text of a grammar, not {text!r:.60}")
+    if depth != MAX_DEPTH:
+        raise TypeError("depth= is about schemas: a grammar nests as deep as it likes")
+    parsed = parse_grammar(text)
+    rules, meter = parsed.rules, Meter(meter.limits)  # reading a text is linear
+    notes = {"grammar": len(rules.rules), "unused_rules": list(parsed.unused)}
+    made: Constraint | None = None
+    suits = not calls_itself(rules) and _suits_dfa(rules, path)
+    try:
+        made = _make(rules, vocabulary, meter, depth, path, notes) if suits else None
+    except LimitError:  # states of a finite automaton are made ahead, here as needed
+        suits, meter = False, Meter(meter.limits)
+    if not suits:
+        machine = compile_grammar(rules, meter)
+        if machine.start.cells:
+            made = GrammarConstraint(machine, vocabulary, bind(path), notes)
+    if made is None:
+        raise GrammarError(
+            "no text matches this grammar", text=text, offset=0, rule=rules.start
+        )
+    return made
 
 
 def _make(
@@ -193,6 +242,11 @@ def load(
     if saved.kind == PushdownConstraint.kind:
         made = _unpacked(arrays, saved.notes, vocabulary, path)
         return _behind(made, tokenizer, after)
+    if saved.kind == GrammarConstraint.kind:
+        machine = unpacked_grammar(arrays, saved.notes["machine"])
+        kept = saved.notes["notes"]
+        grammar = GrammarConstraint(machine, vocabulary, bind(path), kept)
+        return _behind(grammar, tokenizer, after)
     if saved.kind != DfaConstraint.kind:
         raise ConstraintFileError(f"{file} holds an unknown kind, {saved.kind!r}")
     start = 1 if len(arrays["next"]) > 1 else 0

@@ -58,6 +58,32 @@ class RegexError(StconError):
         self.offset = offset
 
 
+class GrammarError(StconError):
+    """A grammar that is broken or asks for what is not enforced.
+
+    ``line`` and ``column`` count from 1; ``rule`` is the name of the rule that is
+    being defined there, "" before the first one.
+    """
+
+    def __init__(
+        self, message: str, *, text: str, offset: int, rule: str = "", hint: str = ""
+    ) -> None:
+        """``offset``: the character of ``text`` at which it is broken."""
+        start = max(text.rfind("\n", 0, offset) + 1, offset - 40)
+        stop = text.find("\n", offset)
+        stop = min(len(text) if stop < 0 else stop, offset + 40)
+        before, after = visible(text[start:offset]), visible(text[offset:stop])
+        self.line = text.count("\n", 0, offset) + 1
+        self.column = offset - text.rfind("\n", 0, offset)
+        self.rule = rule
+        where = f" in rule {rule}" if rule else ""
+        super().__init__(
+            f"line {self.line}, column {self.column}{where}: {message}\n"
+            f"    {before}{after}\n    {' ' * len(before)}^",
+            hint=hint,
+        )
+
+
 class LimitError(StconError):
     """A compile that would cost more than its limits allow, or a limit on tokens
     that no output can keep.

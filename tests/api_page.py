@@ -12,6 +12,7 @@ from typing import Any
 
 import stcon
 from stcon import errors
+from stcon.constraints.grammar import GrammarConstraint
 from stcon.decode.stream import Event
 from stcon.show.trace import Trace
 
@@ -24,7 +25,7 @@ Every public name of stcon. This page is made from the docstrings, by
 and a test fails when it is not up to date. `help(stcon.constrain)` says the same.
 """
 GROUPS: dict[str, list[Any]] = {
-    "Formats": [stcon.constrain, stcon.load, stcon.Constraint],
+    "Formats": [stcon.constrain, stcon.load, stcon.Constraint, GrammarConstraint],
     "Decoding": [stcon.patch, stcon.unpatch, stcon.stream, Event, stcon.partial_json],
     "Looking at it": [stcon.trace, Trace],
     "Tokens and limits": [stcon.Vocabulary, stcon.Limits],

@@ -36,7 +36,7 @@ def test_every_public_name_exists() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({}, TypeError, "one of schema, regex and choices; got none"),
+        ({}, TypeError, "one of schema, regex, choices and grammar; got none"),
         ({"regex": "a", "choices": ["b"]}, TypeError, "got regex and choices"),
         ({"schema": TREE, "depth": 0}, ValueError, "depth is a number from 1"),
         ({"schema": TREE, "depth": 10**6}, ValueError, "depth is a number from 1"),

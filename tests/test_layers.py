@@ -16,6 +16,7 @@ PACKAGE = ROOT / "stcon"
 # A room imports from rooms of a smaller number and from itself.
 RANK = {
     "errors": 0,
+    "grammars": 0,  # data
     "syntax": 1,
     "machines": 2,
     "tokens": 3,

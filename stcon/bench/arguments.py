@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 
-from stcon.bench import model
+from stcon.bench import grammar_peers, grammars, model
 from stcon.bench.cases import cases
 from stcon.bench.engines import PEERS
 from stcon.bench.prompts import asked_cases
@@ -25,6 +25,11 @@ Decode the same prompts greedily with one model: with stcon patched into the loo
 with stcon as a logits processor alone and, if you like, with llguidance's masks and
 with its fast-forward. Counts model runs for each token, the share of forced tokens,
 times, and how much of the model's free answer is kept."""
+GRAMMARS = "grammars"
+_GRAMMARS_WHAT = "microseconds a step of whole grammars, and their tables"
+_GRAMMARS_MORE = """\
+Walk texts in the shipped grammars (programs, queries, documents) with stcon and, if you
+like, with other engines on the same grammar, and compare the masks."""
 SCHEMAS = "schemas"
 _SCHEMAS_WHAT = "how many schemas of a file each engine gets right"
 _SCHEMAS_MORE = """\
@@ -56,6 +61,12 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_shared(one, ["llguidance"])
     _add_decode(one)
+    one = benches.add_parser(
+        GRAMMARS, help=_GRAMMARS_WHAT, description=_GRAMMARS_MORE, epilog=HOW_TO
+    )
+    _add_tokenizer(one)
+    _add_shared(one, list(grammar_peers.PEERS))
+    _add_grammars(one)
     one = benches.add_parser(
         SCHEMAS,
         help=_SCHEMAS_WHAT,
@@ -140,6 +151,20 @@ def _add_decode(one: argparse.ArgumentParser) -> None:
         "takes no time: for total times; the model's own are then what is waited for",
     )
     add("--chart", metavar="FILE.svg", help="draw the runs for each token there")
+
+
+def _add_grammars(one: argparse.ArgumentParser) -> None:
+    """Nothing; the options of the bench of whole grammars."""
+    add = one.add_argument
+    add("--grammar", choices=grammars.NAMES, action="append", help="only it")
+    add("--build", action="store_true", help="work out all hops too, as build() does")
+    add(
+        "--limit-seconds",
+        metavar="S",
+        type=_more_than_none,
+        default=60.0,
+        help="of the steps of a peer with one grammar (default: 60)",
+    )
 
 
 def _add_schemas(one: argparse.ArgumentParser) -> None:

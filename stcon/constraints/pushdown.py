@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.constraints.constraint import Constraint, LogitsProcessor, State
+from stcon.constraints.missing_bytes import refuse_missing
 from stcon.constraints.pushdown_costs import PushdownCosts
 from stcon.constraints.storage import write
 from stcon.constraints.unfinishable import unfinishable
-from stcon.errors import LimitError, VocabularyError
+from stcon.errors import LimitError
 from stcon.machines.dfa import DEAD
 from stcon.machines.frames import Window
 from stcon.machines.pushdown import Cell, Pushdown
@@ -194,10 +195,4 @@ class PushdownConstraint(Constraint):
         """
         lacking = unfinishable(self.machine, self.vocabulary)
         if lacking:
-            shown = ", ".join(repr(bytes([b]))[1:] for b in lacking[:20])
-            raise VocabularyError(
-                f"no token of this vocabulary is just the byte {shown}, and without "
-                "it the format may get stuck",
-                hint="a format that contains itself needs one-byte tokens to finish "
-                "from everywhere; use a byte-level tokenizer",
-            )
+            refuse_missing(lacking)

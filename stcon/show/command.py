@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     formats = parser.add_mutually_exclusive_group(required=True)
     formats.add_argument("--schema", type=Path, metavar="FILE", help="a JSON Schema")
     formats.add_argument("--regex", metavar="PATTERN", help="a regular expression")
+    formats.add_argument("--grammar", type=Path, metavar="FILE", help="GBNF or Lark")
     formats.add_argument("--choices", nargs="+", metavar="TEXT", help="some texts")
     add("--vocab", metavar="PATH", help="a tokenizer.json, or a folder holding one")
     add("--eos", metavar="ID", type=int, action="append", help="an end token")
@@ -55,7 +56,7 @@ def _show(options: argparse.Namespace) -> None:
     if options.dot:
         if not isinstance(constraint, DfaConstraint):
             raise StconError(
-                "this format is a pushdown, which has no finite graph",
+                f"this format is a {constraint.kind}, which has no finite graph",
                 hint="close its objects (additionalProperties: false) and drop counts",
             )
         sys.stdout.write(dot(constraint.dfa))
@@ -75,6 +76,8 @@ def _show(options: argparse.Namespace) -> None:
 def _format(options: argparse.Namespace) -> dict[str, Any]:
     if options.schema:
         return {"schema": options.schema.read_text("utf-8")}
+    if options.grammar:
+        return {"grammar": options.grammar.read_text("utf-8")}
     if options.regex is not None:
         return {"regex": options.regex}
     return {"choices": options.choices}

@@ -60,6 +60,15 @@ class Pending:
                     self._ids[key] = known
         return known
 
+    def __len__(self) -> int:
+        """How many sets there are."""
+        return len(self._sets)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all sets."""
+        return sum(nodes.nbytes for nodes in self._sets)
+
     def nodes(self, number: int) -> Nodes:
         """The set of a number."""
         return self._sets[number]
@@ -158,8 +167,12 @@ class Hop:
             if self.popped_ticks is not None and window is not None:
                 ticks = self.popped_ticks
                 nodes = nodes[(ticks >= window[0]) & (ticks <= window[1])]
-            known = self._rests[window] = self.pending.number(np.unique(nodes))
+            known = self._rests[window] = self.pending.number(_distinct(nodes))
         return known
+
+    def know_rest(self, number: int) -> None:
+        """Nothing; ``number`` is what ``rest(None)`` gives."""
+        self._rests[None] = number
 
     def paint(self, row: NDArray[np.bool_], window: Window | None) -> None:
         """Nothing; sets the tokens of this hop in ``row``, bool [tokens]."""
@@ -179,6 +192,13 @@ class Hop:
             first = np.searchsorted(self.closing_ticks, least)
             last = np.searchsorted(self.closing_ticks, most, "right")
             row[self.closing[first:last]] = True
+
+
+def _distinct(nodes: Nodes) -> Nodes:
+    """The nodes in order, each once.  They come nearly in order, level by level:
+    numpy's own way to find distinct numbers takes ten times as long."""
+    nodes = np.sort(nodes, kind="stable")
+    return nodes[np.append(True, nodes[1:] != nodes[:-1])] if len(nodes) else nodes
 
 
 class Ends:

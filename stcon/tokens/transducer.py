@@ -37,10 +37,10 @@ from stcon.tokens.trie import Trie
 Nodes = NDArray[np.int32]
 Seeds = list[tuple[int, int, int]]
 
-_NARROW = 8
+NARROW = 8
 """With more live bytes than this, or more nodes than ``_FEW``, numpy is faster."""
 _FEW = 32
-_MOST_NARROW = 2_000
+MOST_NARROW = 2_000
 """Nodes walked one by one before numpy takes over; 2 µs each."""
 
 
@@ -57,7 +57,7 @@ class Transducer:
         self._machine = pushdown
         self.trie = trie
         self._standard = standard
-        self._relatives = Relatives(pushdown, trie.levels)
+        self._relatives = self._new_relatives()
         self.pending: Pending = standard.pending if standard else Pending()
         self.tokens: TokensAt = standard.tokens if standard else TokensAt(trie)
         self.inside: Inside | None = standard.inside if standard else None
@@ -66,6 +66,16 @@ class Transducer:
         self._first = memoryview(trie.first_child.data)
         self._count = memoryview(trie.child_count.data)
         self._byte = memoryview(trie.byte.data)
+
+    def _new_relatives(self) -> Relatives:
+        return Relatives(self._machine, self.trie.levels)
+
+    def _new_ends(self, state: int) -> Ends:
+        return Ends(self._relatives, self._machine.state.node(state).counted)
+
+    def _with_live(self, nodes: Nodes, config: int) -> Nodes:
+        """``nodes`` without some below which nothing is alive in ``config``."""
+        return nodes
 
     def with_whole_windows(self) -> Transducer:
         """One for walks that tell apart also what no token can; it has the same
@@ -125,7 +135,7 @@ class Transducer:
 
     def walk(self, pending: int, state: int) -> Ends:
         """Where tokens end and ``state`` is popped; kept by the caller."""
-        ends = Ends(self._relatives, self._machine.state.node(state).counted)
+        ends = self._new_ends(state)
         with self._lock:
             self._walk_into(ends, self.pending.nodes(pending), state)
         return ends
@@ -135,15 +145,15 @@ class Transducer:
         return self._relatives.stacks(config)
 
     def _walk(self, nodes: Nodes, state: int) -> Hop:
-        ends = Ends(self._relatives, self._machine.state.node(state).counted)
+        ends = self._new_ends(state)
         self._walk_into(ends, nodes, state)
         return ends.hop(self.trie, self.tokens, self.pending, self.inside)
 
     def _walk_into(self, ends: Ends, nodes: Nodes, state: int) -> None:
         relatives = self._relatives
         first = relatives.start(state)
-        if relatives.pops[first]:
-            ends.pop(nodes, first)
+        ends.pop(nodes, first)
+        nodes = self._with_live(nodes, first)
         if len(nodes) > _FEW:
             columns = np.zeros((3, len(nodes)), np.int32)
             columns[0], columns[1] = nodes, first
@@ -160,13 +170,13 @@ class Transducer:
         first, count, byte = self._first, self._count, self._byte
         relatives = self._relatives
         seeds: Seeds = []
-        visits = _MOST_NARROW
+        visits = MOST_NARROW
         while todo:
             node, config, ticks = todo.pop()
             low = first[node]
             high = low + count[node]
             after = relatives.live(config)
-            if min(len(after), high - low) > _NARROW or visits < 0:
+            if min(len(after), high - low) > NARROW or visits < 0:
                 seeds.append((node, config, ticks))
                 continue
             visits -= 1

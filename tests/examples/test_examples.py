@@ -93,6 +93,13 @@ def test_by_schema() -> None:
         assert len(item["item"]) <= 20 and 1 <= item["count"] <= 12
 
 
+def test_by_grammar() -> None:
+    sqlglot = pytest.importorskip("sqlglot")
+    query, why, *_ = run("by_grammar.py")
+    assert query.startswith(("SELECT", "WITH")) and sqlglot.parse_one(query)
+    assert why.startswith("The text stops too early, at character 6")
+
+
 def test_forced() -> None:
     pieces, summary = run("forced.py")
     text = re.sub(r"(?<=[]|[])\||\|(?=\[)|[][|]", "", pieces)

@@ -99,6 +99,10 @@ def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "forced" in capsys.readouterr().out and "<span" in page.read_text("utf-8")
     assert main(["show", "--regex", "ab|ac", *vocab, "--dot"]) == 0
     assert "digraph" in capsys.readouterr().out
+    (folder / "sums.gbnf").write_text('root ::= root "+" [0-9]+ | "n=1"')
+    sums = ["--grammar", str(folder / "sums.gbnf")]
+    assert main(["show", *sums, *vocab, "--text", "n=1+22"]) == 0
+    assert "forced" in capsys.readouterr().out
     assert main(["show", "--choices", "yes", "no", *vocab, "--text", "no"]) == 0
     assert "not finished" not in capsys.readouterr().out
     assert main(["show", "--choices", "yes", "no", *vocab, "--text", "ye"]) == 0
@@ -108,6 +112,7 @@ def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ["--schema", str(folder / "none.json"), *vocab, "--text", "x"],
         ["--regex", "a", *vocab, "--text", "b"],
         ["--schema", schema, *vocab, "--dot"],
+        [*sums, *vocab, "--dot"],
     ):
         if wrong[-1] == "--dot":
             (folder / "schema.json").write_text("{}")

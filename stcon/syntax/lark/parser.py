@@ -1,0 +1,340 @@
+"""The bodies of a Lark grammar to expressions.
+
+A terminal in a rule is a call, and what is ignored may come after it; inside other
+terminals nothing is ignored.  A template is read again for each list of arguments it
+is called with, its parameters standing for expressions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NoReturn
+
+from stcon.errors import GrammarError, RegexError
+from stcon.syntax import rules as r
+from stcon.syntax.charset import CharSet
+from stcon.syntax.counts import counted_items
+from stcon.syntax.encode import encode, utf8
+from stcon.syntax.lark.definitions import Definition, Definitions, is_terminal
+from stcon.syntax.lark.tokens import Token
+from stcon.syntax.named_rules import NamedRules
+from stcon.syntax.regex import parse_regex
+from stcon.syntax.rules import Expr
+
+_DEEPEST = 100  # groups and templates inside one another; Python recurses
+_MOST_TEMPLATES = 2_000
+_SIMPLE = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_HIGHEST_COUNT = 1 << 63
+_ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.S)
+_ESCAPES = {
+    **{"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"},
+    **{c: c for c in "\\\"'/ "},
+}
+
+Bound = Mapping[str, Expr]
+
+
+class Parser:
+    """Reads the bodies of ``definitions`` into ``named``."""
+
+    def __init__(self, text: str, definitions: Definitions, named: NamedRules) -> None:
+        self._text = text
+        self._definitions = definitions
+        self._named = named
+        self._made: dict[tuple[str, tuple[int, ...]], Expr] = {}
+        self._arguments: list[Expr] = []  # kept, so that their ids stay theirs
+        self._rules: dict[int, Expr] = {}
+        self.nested = 0
+        self._called: dict[tuple[str, bool], Expr] = {}  # one node each, for templates
+        self._ignored: Expr = r.EPSILON
+
+    def define_all(self) -> None:
+        """Nothing; defines every rule and terminal."""
+        bodies = [
+            _Body(self, tokens, self._text, "%ignore", {}, False).whole()
+            for tokens in self._definitions.ignored
+        ]
+        if bodies:
+            self._ignored = self._named.new(r.star(r.union(*bodies)))
+        for name, definition in self._definitions.by_name.items():
+            if not definition.parameters:
+                self._named.define(name, self._body(definition, {}))
+        self._refuse_recursive_terminals()
+
+    def begin(self, start: str) -> str:
+        """The name of the rule that begins with what is ignored, then ``start``."""
+        if start not in self._named.rules or self._ignored is r.EPSILON:
+            return start
+        whole = self._named.new(r.concat(self._ignored, r.Call(start)))
+        assert isinstance(whole, r.Call)
+        return whole.name
+
+    def _body(self, definition: Definition, bound: Bound) -> Expr:
+        name = definition.name.text
+        source = self._definitions.source[name]
+        in_rule = not definition.is_terminal
+        return _Body(self, definition.body, source, name, bound, in_rule).whole()
+
+    def called(self, token: Token, body: _Body) -> Expr:
+        """A call of a rule or terminal without arguments."""
+        definition = self._definitions.by_name.get(token.text)
+        if definition and definition.parameters:
+            body.fail(f"{token.text} is a template: give its arguments", token)
+        if not body.in_rule and not is_terminal(token.text):
+            body.fail("a terminal is made of terminals, not of rules", token)
+        key = token.text, body.in_rule
+        if key not in self._called:
+            found = self._named.call(token.text, token.offset, body.name)
+            spaced = is_terminal(token.text) and body.in_rule
+            self._called[key] = self.spaced(found) if spaced else found
+        return self._called[key]
+
+    def spaced(self, terminal: Expr) -> Expr:
+        """A terminal and what is ignored after it."""
+        return r.concat(terminal, self._ignored)
+
+    def instance(self, token: Token, arguments: list[Expr], body: _Body) -> Expr:
+        """A call of a template with these arguments."""
+        definition = self._definitions.by_name.get(token.text)
+        if not definition or not definition.parameters:
+            body.fail(f"there is no template {token.text}", token)
+        if len(arguments) != len(definition.parameters):
+            wanted = len(definition.parameters)
+            body.fail(f"{token.text} takes {wanted} arguments", token)
+        arguments = [self._as_rule(argument) for argument in arguments]
+        key = token.text, tuple(map(id, arguments))
+        known = self._made.get(key)
+        if known is None:
+            if len(self._made) >= _MOST_TEMPLATES or self.nested >= _DEEPEST:
+                body.fail("a template calls itself with ever new arguments", token)
+            known = self._made[key] = self._named.new(r.EMPTY)
+            bound = dict(zip(definition.parameters, arguments, strict=True))
+            assert isinstance(known, r.Call)
+            self.nested += 1
+            self._named.define(known.name, self._body(definition, bound))
+            self.nested -= 1
+        return known
+
+    def _as_rule(self, argument: Expr) -> Expr:
+        """An argument as one call: written out wherever a parameter stands it would
+        double with each template that passes it on twice."""
+        if isinstance(argument, r.Call):
+            return argument
+        known = self._rules.get(id(argument))
+        if known is None:
+            known = self._rules[id(argument)] = self._named.new(argument)
+            self._arguments.append(argument)
+        return known
+
+    def _refuse_recursive_terminals(self) -> None:
+        todo = {
+            name: {t.text for t in made.body if t.kind == "name"}
+            for name, made in self._definitions.by_name.items()
+            if made.is_terminal
+        }
+        while ready := [
+            name for name, needs in todo.items() if not needs & todo.keys()
+        ]:
+            for name in ready:
+                del todo[name]
+        for name in todo:
+            raise GrammarError(
+                f"the terminal {name} calls itself",
+                text=self._text,
+                offset=self._definitions.by_name[name].name.offset,
+                rule=name,
+                hint="write it in small letters: then it is a rule",
+            )
+
+
+class _Body:
+    """One body: tokens of ``source``; ``bound``: what parameters stand for."""
+
+    def __init__(
+        self,
+        parser: Parser,
+        tokens: list[Token],
+        source: str,
+        name: str,
+        bound: Bound,
+        in_rule: bool,
+    ) -> None:
+        self._parser = parser
+        self._tokens = tokens
+        self._source = source
+        self._bound = bound
+        self._at = 0
+        self.name = name
+        self.in_rule = in_rule
+
+    def whole(self) -> Expr:
+        """All of the body."""
+        found = self._alternatives()
+        if self._peek().kind != "end":
+            self.fail(f"{self._peek().text} was not expected here", self._peek())
+        return found
+
+    def _peek(self, ahead: int = 0) -> Token:
+        return self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
+
+    def _is_next(self, sign: str) -> bool:
+        token = self._peek()
+        return token.kind == "sign" and token.text == sign
+
+    def _alternatives(self) -> Expr:
+        if self._is_next("|"):
+            self._at += 1
+        found = [self._sequence()]
+        while self._is_next("|"):
+            self._at += 1
+            found.append(self._sequence())
+        return r.union(*found)
+
+    def _sequence(self) -> Expr:
+        found = []
+        while self._peek().kind != "end" and self._peek().text not in ("|", ")", "]"):
+            if self._is_next("->"):
+                self._at += 2
+                break
+            if self._peek().text in (",", "}"):
+                break
+            found.append(self._repeated())
+        return r.concat(*found)
+
+    def _repeated(self) -> Expr:
+        item = self._item()
+        while self._peek().kind == "sign" and self._peek().text in ("*", "+", "?", "~"):
+            sign = self._peek()
+            self._at += 1
+            least, most = self._counts() if sign.text == "~" else _SIMPLE[sign.text]
+            item = counted_items(item, least, most, self._parser._named.new)
+        return item
+
+    def _counts(self) -> tuple[int, int | None]:
+        first = self._number()
+        least = most = int(first.text)
+        if self._is_next(".."):
+            self._at += 1
+            most = int(self._number().text)
+        if not 0 <= least <= most <= _HIGHEST_COUNT:
+            self.fail(f"a count from {least} to {most} is none", first)
+        return least, most
+
+    def _number(self) -> Token:
+        token = self._peek()
+        if token.kind != "number" or len(token.text) > 20:
+            self.fail("a count was expected here", token)
+        self._at += 1
+        return token
+
+    def _item(self) -> Expr:
+        token = self._peek()
+        self._at += 1
+        if token.kind == "string":
+            return self._terminal(self._text_or_range(token))
+        if token.kind == "regex":
+            return self._terminal(self._regex(token))
+        if token.kind == "name":
+            return self._name(token)
+        if token.text in ("(", "["):
+            return self._group(token)
+        if token.kind == "special":
+            self.fail("a special token is not part of a text", token)
+        self.fail(f"{token.text!r} is not known here" if token.text else
+                  "something was expected here", token)  # fmt: skip
+
+    def _terminal(self, found: Expr) -> Expr:
+        return self._parser.spaced(found) if self.in_rule else found
+
+    def _group(self, opening: Token) -> Expr:
+        self._parser.nested += 1
+        if self._parser.nested > _DEEPEST:
+            self.fail(f"more than {_DEEPEST} groups inside one another", opening)
+        found = self._alternatives()
+        if self._peek().text != {"(": ")", "[": "]"}[opening.text]:
+            self.fail("this group is not closed", opening)
+        self._at += 1
+        self._parser.nested -= 1
+        return found if opening.text == "(" else r.optional(found)
+
+    def _name(self, token: Token) -> Expr:
+        if self._is_next("{"):
+            return self._parser.instance(token, self._arguments(), self)
+        if token.text in self._bound:
+            return self._bound[token.text]
+        return self._parser.called(token, self)
+
+    def _arguments(self) -> list[Expr]:
+        opening = self._peek()
+        found = []
+        while not self._is_next("}"):
+            self._at += 1
+            found.append(self._alternatives())
+            if self._peek().text not in (",", "}"):
+                self.fail("the arguments are not closed", opening)
+        self._at += 1
+        return found
+
+    def _text_or_range(self, token: Token) -> Expr:
+        if not self._is_next(".."):
+            return _insensitive(self._string(token)) if token.text.endswith("i") else (
+                r.literal(self._string(token))
+            )  # fmt: skip
+        self._at += 1
+        last = self._peek()
+        self._at += 1
+        ends = (
+            [self._string(token), self._string(last)] if last.kind == "string" else []
+        )
+        if len(ends) != 2 or any(len(end) != 1 for end in ends) or ends[0] > ends[1]:
+            self.fail("a range goes from one character to a later one", token)
+        return utf8(CharSet.of((ord(ends[0]), ord(ends[1]))))
+
+    def _string(self, token: Token) -> str:
+        def one(found: re.Match[str]) -> str:
+            kind = found[0][1]
+            if kind in "xuU" and len(found[0]) > 2:
+                return self._by_number(int(found[0][2:], 16), token)
+            if kind not in _ESCAPES:
+                self.fail(f"\\{kind} is not known in a text", token)
+            return _ESCAPES[kind]
+
+        return _ESCAPE.sub(one, token.text.removesuffix("i")[1:-1])
+
+    def _by_number(self, code: int, token: Token) -> str:
+        if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
+            self.fail(f"U+{code:04X} is no character", token)
+        return chr(code)
+
+    def _regex(self, token: Token) -> Expr:
+        pattern, flags = token.text[1:].rsplit("/", 1)
+        pattern = pattern.replace("\\/", "/")
+        flags = flags.replace("u", "")
+        if set(flags) - set("is"):
+            self.fail("of the flags of a regex i, s and u are known", token)
+        try:
+            whole = f"(?{flags}:{pattern})" if flags else pattern
+            return encode(parse_regex(whole, mode="full"), utf8)
+        except RegexError as error:
+            self.fail(f"in this regex: {error.message.splitlines()[0]}", token)
+
+    def fail(self, message: str, token: Token, hint: str = "") -> NoReturn:
+        """Raises GrammarError at ``token``."""
+        raise GrammarError(
+            message,
+            text=self._source,
+            offset=token.offset,
+            rule=self.name,
+            hint=hint,
+        )
+
+
+def _insensitive(text: str) -> Expr:
+    """A text in any mixture of small and capital letters."""
+    return r.concat(
+        *(
+            utf8(CharSet.of(*(c for c in {char.lower(), char.upper()} if len(c) == 1)))
+            for char in text
+        )
+    )

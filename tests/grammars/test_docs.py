@@ -1,0 +1,43 @@
+"""docs/grammars.md says what is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from stcon import GrammarError, constrain, grammars
+from tests.test_api import BYTES
+
+PAGE = (Path(__file__).parents[2] / "docs" / "grammars.md").read_text("utf-8")
+
+
+def test_every_grammar_has_its_row() -> None:
+    assert tuple(sorted(re.findall(r"^\| `([A-Z]+)` \|", PAGE, re.M))) == grammars.NAMES
+    with pytest.raises(AttributeError, match="no grammar"):
+        grammars.PASCAL  # noqa: B018
+    assert dir(grammars) == [*grammars.NAMES]
+
+
+def test_the_first_example() -> None:
+    text = re.search(r"grammar='''(.*?)'''", PAGE, re.S)
+    assert text
+    sums = constrain(BYTES, grammar=text[1])
+    assert sums.matches("1+(22+3)") and not sums.matches("1+")
+
+
+def test_the_error_that_is_shown() -> None:
+    shown = re.search(r"stcon.errors.GrammarError: (.*?)```", PAGE, re.S)
+    assert shown
+    text = 'root ::= item\nitem ::= "(" sum itm ")"\nsum ::= "1"'
+    with pytest.raises(GrammarError) as found:
+        constrain(BYTES, grammar=text)
+    assert str(found.value) == shown[1].rstrip()
+
+
+def test_everything_refused_is_named() -> None:
+    for word in ("%declare", "%override", "%extend", "%json", "%regex", "%lark"):
+        assert f"`{word}`" in PAGE
+    for word in ("TagDispatch", "(= ...)", "<think>"):
+        assert word in PAGE

@@ -1,0 +1,125 @@
+"""Displacement classes lose nothing: tokens of a class lead to the same place."""
+
+from __future__ import annotations
+
+import random
+from itertools import groupby, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from stcon.constraints.constraint import State
+from stcon.constraints.grammar import GrammarConstraint
+from stcon.machines.dfa import DEAD
+from stcon.tokens.displacement import DisplacementClasses
+from tests.laws import laws
+from tests.laws.grammar_strategies import LETTERS, productions
+from tests.laws.test_grammar_laws import TEXTS, WORDS, made, of_random
+from tests.oracles.earley import Productions
+from tests.oracles.greibach import (
+    Displacement,
+    adjacency,
+    displacement,
+    normal_form,
+    texts_agree,
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STCON_CACHE_DIR", str(tmp_path))
+
+
+def groups(classes: DisplacementClasses) -> list[list[int]]:
+    order = np.argsort(classes.class_of, kind="stable").tolist()
+    found = [list(g) for _, g in groupby(order, key=lambda t: classes.class_of[t])]
+    return [group for group in found if len(group) > 1]
+
+
+def check(
+    constraint: GrammarConstraint, classes: DisplacementClasses, at: State
+) -> None:
+    """Of each class all tokens lead from a state to one and the same."""
+    for group in groups(classes):
+        text = [t for t in group if t not in constraint.vocabulary.eos_ids]
+        after = {constraint.advance(at, token) for token in text}
+        assert len(after) <= 1, group
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_tokens_of_a_class_lead_to_the_same_place(text: str) -> None:
+    constraint = made(text)
+    constraint.build()
+    classes = constraint.displacement_classes()
+    kept = []
+    for seed in range(4):
+        for state in laws.walk(constraint, random.Random(seed), 30):
+            kept.append(state)
+            check(constraint, classes, state)
+    assert kept
+
+
+@settings(max_examples=25, deadline=None)
+@given(productions())
+def test_random_grammars(grammar: Productions) -> None:
+    constraint, _ = of_random(grammar)
+    constraint.build()
+    classes = constraint.displacement_classes()
+    for state in laws.walk(constraint, random.Random(0), 6):
+        check(constraint, classes, state)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_masks_from_one_token_of_each_class(text: str) -> None:
+    """What another engine would be asked about, bit for bit."""
+    constraint = made(text)
+    constraint.build()
+    classes = constraint.displacement_classes()
+    assert classes.count < constraint.vocabulary.size / 3
+    for state in laws.walk(constraint, random.Random(1), 30):
+        row = constraint.allowed(state)
+        row[0] = False  # the end is no token of the grammar
+        asked = [constraint.advance(state, t) != DEAD for t in classes.first.tolist()]
+        never = constraint.vocabulary.eos_ids
+        known = np.array(asked) & ~np.isin(classes.first, never)
+        assert np.array_equal(classes.expanded(known), row)
+
+
+def test_they_are_finer_than_mask_classes() -> None:
+    constraint = made(TEXTS[2])
+    constraint.build()
+    fine, coarse = constraint.displacement_classes(), constraint.mask_classes()
+    assert fine.count >= coarse.count
+    for group in groups(fine):
+        assert len(set(coarse.class_of[group].tolist())) == 1
+
+
+def test_digits_are_one_class() -> None:
+    constraint = made(TEXTS[2])
+    constraint.build()
+    class_of = constraint.displacement_classes().class_of
+    digits = class_of[[2 + byte for byte in b"0123456789"]]
+    assert len(set(digits.tolist())) == 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(productions())
+def test_against_greibach_normal_form(grammar: Productions) -> None:
+    """Tokens with the same displacement in the paper's sense are in the same masks."""
+    constraint, _ = of_random(grammar)
+    normal = normal_form(grammar)
+    assume(sum(map(len, normal.values())) < 80)  # it explodes: that is why
+    texts = [b"".join(t) for n in range(1, 3) for t in product(LETTERS, repeat=n)]
+    assert texts_agree(grammar, normal, texts)
+    constraint.build()
+    class_of = constraint.mask_classes().class_of
+    adjacent = adjacency(normal)
+    found: dict[Displacement, set[int]] = {}
+    tokens = [*(2 + byte for byte in b"abc"), *range(130, 130 + len(WORDS))]
+    for token in tokens:
+        data = constraint.vocabulary.token_bytes(token)
+        moved = displacement(normal, adjacent, data)
+        found.setdefault(moved, set()).add(int(class_of[token]))
+    assert all(len(classes) == 1 for classes in found.values())
