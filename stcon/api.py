@@ -85,11 +85,10 @@ def constrain(
     Use the result in ``logits_processors=[...]`` of mlx-lm.  Cost: 10 to 40 ms for a
     small form and 248k tokens.  Raises StconError; TypeError for formats but one.
     """
-    formats = {"schema": schema, "regex": regex, "choices": choices, "grammar": grammar}
-    _refuse_other_than_one(tokenizer, formats)
+    _check_options(tokenizer, depth, path, max_tokens)
+    _refuse_other_than_one(schema=schema, regex=regex, choices=choices, grammar=grammar)
     if schema is None:
         _refuse_json_options(whitespace, escapes, key_order, allow_unenforced)
-    _check_options(depth, path, max_tokens)
     vocabulary, meter = Vocabulary.of(tokenizer, eos_token_ids), Meter(limits)
     if grammar is not None:
         made = _of_grammar(grammar, vocabulary, meter, depth, path)
@@ -122,7 +121,11 @@ def _behind(made: Constraint, tokenizer: Any, after: str | bool) -> Constraint:
     return AfterConstraint(made, Mark.of(*find_mark(tokenizer, after)))
 
 
-def _check_options(depth: int, path: str | None, max_tokens: int | None) -> None:
+def _check_options(
+    tokenizer: Any, depth: int, path: str | None, max_tokens: int | None
+) -> None:
+    if isinstance(tokenizer, (dict, bool, type)):
+        raise TypeError("the tokenizer comes first: constrain(tokenizer, schema)")
     check_path(path, has_limit=max_tokens is not None)
     if not isinstance(depth, int) or not 1 <= depth <= _DEEPEST:
         raise ValueError(f"depth is a number from 1 to {_DEEPEST}, not {depth!r}")
@@ -151,9 +154,7 @@ def _names(allowed: Collection[str]) -> frozenset[str]:
     return frozenset(allowed)
 
 
-def _refuse_other_than_one(tokenizer: Any, formats: dict[str, Any]) -> None:
-    if isinstance(tokenizer, (dict, bool, type)):
-        raise TypeError("the tokenizer comes first: constrain(tokenizer, schema)")
+def _refuse_other_than_one(**formats: Any) -> None:
     given = [name for name, value in formats.items() if value is not None]
     if len(given) != 1:
         named = " and ".join(given) or "none"
