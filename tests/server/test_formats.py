@@ -66,6 +66,12 @@ def test_other_spellings(body: dict[str, Any], kind: str, value: Any) -> None:
         assert list(format.options[kind]["properties"]) == ["b", "a"]
 
 
+def test_grammars_are_compiled() -> None:
+    format = wanted({"guided_grammar": 'root ::= "a" root | "b"'})
+    assert format is not None
+    check(format)
+
+
 @pytest.mark.parametrize("body", [{}, {"text": "x"}, {"response_format": None}])
 def test_free_text(body: dict[str, Any]) -> None:
     assert wanted(body) is None
@@ -106,6 +112,7 @@ def test_what_says_nothing_we_know_is_refused(body: dict[str, Any], words: str) 
         ("regex", "(a", "guided"),
         ("regex", r"(a)\1", "backreference"),
         ("choices", [], "guided"),
+        ("grammar", "root ::= item", "there is no rule item"),
     ],
 )
 def test_what_cannot_be_enforced_is_told(kind: str, value: Any, words: str) -> None:
