@@ -264,10 +264,26 @@ def test_broken_sums(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['"a', 'a,"b', '"a"b', '"a" ,b', '"a"""b', '"a"\nb,"c', 'x\n"y"z']
+    "text",
+    [
+        *('"a', 'a,"b', '"a"b', '"a" ,b', '"a"""b', '"a"\nb,"c', 'x\n"y"z', '"', ',"'),
+        *('"a""', '"a","b', '"a"b"', '"a"x,"b"', '1,2\n"3', '"\n', '"a"\t', '"a" "b"'),
+        *('é,"é"é', '"a,b\nc', '""a', '"a"-1', 'k,v\n"k"v,1'),
+    ],
 )
 def test_broken_csv(text: str) -> None:
     assert not is_csv(text) and not made("CSV").matches(text)
+
+
+def test_references_by_number() -> None:
+    """Every number that expat takes and no other, around all borders."""
+    borders = (0, 9, 11, 13, 32, 0xD7FF, 0xE000, 0xFFFD, 0x10000, 0x10FFFF, 10**7)
+    numbers = {max(n + d, 0) for n in borders for d in range(-3, 4)}
+    numbers |= {10**n + d for n in range(7) for d in (-1, 0, 1)}
+    for number in numbers:
+        for text in (f"&#{number};", f"&#x{number:x};", f"&#x00{number:X};"):
+            document = f"<a>{text}</a>"
+            assert made("XML").matches(document) == is_xml(document), document
 
 
 def test_molecules() -> None:
