@@ -183,28 +183,66 @@ def test_a_wrong_history(module: Any) -> None:
         row(engine, [9, open_bracket, 1])  # a special token
 
 
-@pytest.mark.parametrize("kind", ["llama", "qwen3_5"])
-def test_in_generate(module: Any, kind: str) -> None:
+def sums() -> CompressedXgrammar:
+    return compressed_xgrammar(
+        tiny.tokenizer(), grammars.ARITHMETIC, eos_token_ids=[tiny.end_id()]
+    )
+
+
+def generated(engine: CompressedXgrammar, kind: str, prompt: list[int]) -> list[int]:
     from mlx_lm.generate import generate_step
 
-    backend = tiny.tokenizer()
-    engine = compressed_xgrammar(
-        backend, grammars.ARITHMETIC, eos_token_ids=[tiny.end_id()]
-    )
-    whole = Whole(module, engine.vocabulary, grammars.ARITHMETIC)
     steps = generate_step(
-        mx.array([300, 301]),
+        mx.array(prompt),
         tiny.model(kind),
         max_tokens=24,
         logits_processors=[engine],
     )
-    tokens = [int(token) for token, _ in steps]
+    return [int(token) for token, _ in steps]
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen3_5"])
+def test_in_generate(module: Any, kind: str) -> None:
+    engine = sums()
+    tokens = generated(engine, kind, [300, 301])
+    whole = Whole(module, engine.vocabulary, grammars.ARITHMETIC)
     for token in tokens:
         assert whole.mask()[token]
         if token == tiny.end_id():
             break
         whole.advance(token)
     assert tokens
+
+
+def test_in_a_batch(module: Any) -> None:
+    """One object for all rows, which are what each is alone."""
+    from mlx_lm.generate import BatchGenerator
+
+    engine, prompts = sums(), [[300, 301], [302, 303, 304], [305]]
+    batch = BatchGenerator(tiny.model("llama"))
+    uids = batch.insert(prompts, [24] * 3, logits_processors=[[engine]] * 3)
+    rows: dict[int, list[int]] = {uid: [] for uid in uids}
+    while found := batch.next_generated():
+        for response in found:
+            rows[response.uid].append(response.token)
+    batch.close()
+    for uid, prompt in zip(uids, prompts, strict=True):
+        assert rows[uid] == generated(sums(), "llama", prompt)
+
+
+def test_with_a_draft_model(module: Any) -> None:
+    from mlx_lm.generate import speculative_generate_step
+
+    steps = speculative_generate_step(
+        mx.array([300, 301]),
+        tiny.model("llama"),
+        tiny.model("llama", seed=2),
+        num_draft_tokens=3,
+        max_tokens=24,
+        logits_processors=[sums()],
+    )
+    tokens = [int(token) for token, *_ in steps]
+    assert tokens == generated(sums(), "llama", [300, 301])
 
 
 def test_report(module: Any) -> None:
