@@ -42,7 +42,8 @@ def compressed_xgrammar(
     compression.
 
     ``tokenizer`` and ``eos_token_ids`` as for ``constrain``; ``progress`` and
-    ``limits`` as for ``GrammarConstraint.build``, which this takes twice the time of.
+    ``limits`` as for ``GrammarConstraint.build``, after which the classes take as long
+    again.
     Raises EngineError where XGrammar is not installed or refuses the grammar,
     GrammarError where stcon does, LimitError over ``limits``.
     """

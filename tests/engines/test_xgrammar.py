@@ -108,6 +108,39 @@ def test_masks_on_a_real_vocabulary(name: str) -> None:
     check(module, words, getattr(grammars, name.upper()), [sample])
 
 
+DIALECT = [
+    r'root ::= [^a-c\n] root | "é"',
+    r'root ::= "\u00e9" root | [à-ü]+ | "\x41\t"',
+    r'root ::= [ab]{2,3} "c"{2} root? "d"{1,}',
+    r'root ::= ("" | "a") root "b" | "" # empty',
+    r'root ::= root "a" | root root | "(" root ")" | "b"',
+    r'root ::= [\]\-\^\\] root | ["] | [^"\\] "b" | "\""',
+    r'root ::= x* "a"' + "\n" + r'x ::= "a" | "" | x "b"',
+]
+LETTERS = vocabulary(
+    *(bytes([byte]) for byte in range(128, 256)),
+    *("é".encode(), "éé".encode(), "aé".encode(), "ü\n".encode()),
+    *(b"ab", b"abc", b"cc", b"cd", b"aa", b"bb", b"a\n", b"a\nb", b"A\t", b"b)"),
+)
+
+
+@pytest.mark.parametrize("text", DIALECT)
+def test_both_engines_read_a_grammar_alike(module: Any, text: str) -> None:
+    """If not, classes would be too coarse: random outputs, masks at each step."""
+    engine = compressed_xgrammar(LETTERS, text)
+    for seed in range(6):
+        rng, whole, history = random.Random(seed), Whole(module, LETTERS, text), [5]
+        engine = engine.fresh()
+        for _ in range(15):
+            mask = whole.mask()
+            assert np.array_equal(row(engine, history), mask), history
+            token = rng.choice(np.flatnonzero(mask).tolist())
+            if token == END:
+                break
+            whole.advance(token)
+            history.append(token)
+
+
 def walked(words: Vocabulary, module: Any, seed: int, most: int) -> list[int]:
     """Random tokens that the engine lets through, to the end or ``most``."""
     rng, found = random.Random(seed), list[int]()
@@ -262,6 +295,12 @@ def test_xgrammar_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xgrammar", fake_xgrammar)
     with pytest.raises(EngineError, match="XGrammar refuses the grammar: too easy"):
         compressed_xgrammar(TINY, 'root ::= "a"')
+
+
+def test_what_only_stcon_reads() -> None:
+    installed()
+    with pytest.raises(EngineError, match=r"XGrammar refuses .*line 1"):
+        compressed_xgrammar(TINY, 'root ::= "a" . root | "b"')
 
 
 def test_stcon_refuses(module: Any) -> None:
