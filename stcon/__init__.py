@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stcon.decode.stream import partial_json, stream
     from stcon.errors import (
         ConstraintFileError,
+        EngineError,
         GrammarError,
         HistoryError,
         LimitError,
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Constraint",
     "ConstraintFileError",
+    "EngineError",
     "GrammarError",
     "HistoryError",
     "LimitError",

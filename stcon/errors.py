@@ -115,3 +115,7 @@ class HistoryError(StconError):
 
 class ConstraintFileError(StconError):
     """A saved constraint that is damaged, too new, or for another tokenizer."""
+
+
+class EngineError(StconError):
+    """Another engine, for ``stcon.engines``, that is not installed or refuses."""

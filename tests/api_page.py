@@ -14,6 +14,7 @@ import stcon
 from stcon import errors
 from stcon.constraints.grammar import GrammarConstraint
 from stcon.decode.stream import Event
+from stcon.engines import CompressedXgrammar, compressed_xgrammar
 from stcon.show.trace import Trace
 
 HEAD = """# Reference
@@ -28,6 +29,7 @@ GROUPS: dict[str, list[Any]] = {
     "Formats": [stcon.constrain, stcon.load, stcon.Constraint, GrammarConstraint],
     "Decoding": [stcon.patch, stcon.unpatch, stcon.stream, Event, stcon.partial_json],
     "Looking at it": [stcon.trace, Trace],
+    "Other engines": [compressed_xgrammar, CompressedXgrammar],
     "Tokens and limits": [stcon.Vocabulary, stcon.Limits],
     "Errors": [
         errors.StconError,

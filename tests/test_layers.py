@@ -25,6 +25,7 @@ RANK = {
     "cpu": 5,
     "metal": 5,
     "decode": 6,
+    "engines": 7,
     "qwen35": 7,
     "api": 8,  # the door: the rooms behind it do not know it
     "server": 9,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -11,15 +12,22 @@ from numpy.typing import NDArray
 
 from stcon.bench.engines import Refused
 from stcon.bench.tokenizer import Tokens
+from stcon.engines import CompressedXgrammar, compressed_xgrammar
 from stcon.errors import StconError
+from stcon.machines.dfa import DEAD
 
-PEERS = ("xgrammar", "llguidance")
+COMPRESSED = "xgrammar-classes"
+PEERS = ("xgrammar", COMPRESSED, "llguidance")
 
 
 class GrammarPeer(ABC):
-    """One engine with one grammar at a time; ``limit_seconds`` of steps are taken."""
+    """One engine with one grammar at a time; ``limit_seconds`` of steps are taken.
+
+    ``classes``: how many classes of tokens it looks at, None for all tokens.
+    """
 
     name: str
+    classes: int | None = None
 
     def __init__(self, limit_seconds: float) -> None:
         self.limit_seconds = limit_seconds
@@ -45,7 +53,11 @@ def open_grammar_peers(
     names: list[str], tokens: Tokens, limit_seconds: float
 ) -> list[GrammarPeer]:
     """The peers of these names.  Raises StconError when one is not installed."""
-    kinds = {"xgrammar": _Xgrammar, "llguidance": _Llguidance}
+    kinds: dict[str, Callable[[Tokens, float], GrammarPeer]] = {
+        "xgrammar": _Xgrammar,
+        COMPRESSED: _Compressed,
+        "llguidance": _Llguidance,
+    }
     try:
         return [kinds[name](tokens, limit_seconds) for name in dict.fromkeys(names)]
     except ImportError as error:
@@ -86,6 +98,49 @@ class _Xgrammar(GrammarPeer):
 
     def advance(self, token: int) -> bool:
         return bool(self._matcher.accept_token(token))
+
+
+class _Compressed(GrammarPeer):
+    """XGrammar on one token of each class, by ``stcon.engines``; ``compile`` works the
+    classes out, and rows are kept packed as a logits processor keeps them."""
+
+    name = COMPRESSED
+
+    def __init__(self, tokens: Tokens, limit_seconds: float) -> None:
+        super().__init__(limit_seconds)
+        import_module("xgrammar")
+        self._vocabulary = tokens.vocabulary
+
+    def compile(self, text: str) -> None:
+        try:
+            self._engine: CompressedXgrammar = compressed_xgrammar(
+                self._vocabulary, text
+            )
+        except StconError as error:
+            raise Refused(error.message) from error
+        self.classes = self._engine.representatives.end
+        self._rows: dict[bytes, NDArray[np.int32]] = {}
+        self._place: Any = None
+
+    def reset(self) -> None:
+        self._place = self._engine.steps.start
+
+    def fill(self) -> NDArray[np.int32]:
+        mask = self._engine.steps.mask(self._place)
+        row = self._rows.get(mask)
+        if row is None:
+            words = -(-self._vocabulary.size // 32)
+            whole = self._engine.representatives.expanded(mask, 32 * words)
+            row = np.packbits(whole, bitorder="little").view(np.int32)
+            self._rows[mask] = row
+        return row
+
+    def advance(self, token: int) -> bool:
+        after = self._engine.steps.advance(self._place, token)
+        if after == DEAD:
+            return False
+        self._place = after
+        return True
 
 
 class _Llguidance(GrammarPeer):

@@ -154,7 +154,8 @@ def _peer(
                 break
         if sum(times) > peer.limit_seconds * 1e9:
             break
-    return {"ready_s": ready, "first": summary(times, _US), "differ": differ}
+    facts = {"ready_s": ready, "first": summary(times, _US), "differ": differ}
+    return facts if peer.classes is None else {**facts, "mask_classes": peer.classes}
 
 
 def report(result: dict[str, Any]) -> str:

@@ -122,6 +122,11 @@ def test_the_way_back() -> None:
         "f() = 1;\n",
         "x = {1: 2, 3};\n",
         "*a;\n",
+        "x = 1.real;\n",
+        "1.x = 2;\n",
+        "x = 'a\rb';\n",
+        'x = "a\0b";\n',
+        "# a\0\n",
     ],
 )
 def test_no_programs(text: str) -> None:
