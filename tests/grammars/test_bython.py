@@ -123,6 +123,7 @@ def test_the_way_back() -> None:
         "x = {1: 2, 3};\n",
         "*a;\n",
         "x = 1.real;\n",
+        "x = 1\n, ;\n",
         "1.x = 2;\n",
         "x = 'a\rb';\n",
         'x = "a\0b";\n',
