@@ -144,12 +144,6 @@ def _add_decode(one: argparse.ArgumentParser) -> None:
         action="store_true",
         help="one grammar a schema, met once before the clock runs",
     )
-    add(
-        "--overlap",
-        action="store_true",
-        help="a run begins once it is built, so that what the host does meanwhile "
-        "takes no time: for total times; the model's own are then what is waited for",
-    )
     add("--chart", metavar="FILE.svg", help="draw the runs for each token there")
 
 

@@ -122,11 +122,9 @@ def _measure_decode(
         "rounds": rounds,
         "clock": "wall",
         "reuse": options.reuse,
-        "overlap": options.overlap,
         **decode.measure(
             *(loaded, decoders, chosen, rounds, limit, progress),
             reuse=options.reuse,
-            overlaps=options.overlap,
         ),
     }
 

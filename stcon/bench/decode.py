@@ -90,7 +90,6 @@ def measure(
     limit: int,
     progress: Progress,
     reuse: bool = False,
-    overlaps: bool = False,
 ) -> dict[str, Any]:
     """Per schema and engine the runs, the times and the answer."""
     rows = []
@@ -104,7 +103,7 @@ def measure(
         for turn in range(-1 if reuse else 0, rounds):
             for decoder in rotated(decoders, turn):
                 progress.say(f"decode {case.name}: {decoder.name} {turn + 1}/{rounds}")
-                meter = Meter(prompt, overlaps)
+                meter = Meter(prompt)
                 _round(decoder, grammars, meter, limit, tallies if turn >= 0 else {})
         rows.append(_row(loaded, decoders, case, free, tallies, grammars.refused))
         rows[-1]["prompt_tokens"] = len(prompt.ids)

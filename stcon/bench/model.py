@@ -100,15 +100,11 @@ class Meter:
 
     ``runs``: nanoseconds of each run that was sampled from; ``sizes``: how many
     tokens each of them was fed; ``model_ns`` and ``sampling_ns``: all time spent in
-    the model, and from its logits to a token.  If it ``overlaps``, a run begins to be
-    computed once it is built, as in a loop that is not measured: what is done before
-    something is sampled from it takes no time as long as the run takes longer, and
-    ``runs`` and ``model_ns`` hold only what is waited for.
+    the model, and from its logits to a token.
     """
 
-    def __init__(self, prompt: Prompt, overlaps: bool = False) -> None:
+    def __init__(self, prompt: Prompt) -> None:
         self.prompt = prompt
-        self._overlaps = overlaps
         self._model = prompt.model
         self._cache = prompt.cache()
         self.runs: list[int] = []
@@ -118,12 +114,8 @@ class Meter:
 
     def run(self, tokens: Any) -> Any:
         """Logits after each of ``tokens`` (mlx [n]), [n, width]; lazy."""
-        import mlx.core as mx
-
         call = partial(self._model, tokens[None], cache=self._cache)
         took, logits = timed(lambda: call()[0])
-        if self._overlaps:
-            mx.async_eval(logits)  # type: ignore[no-untyped-call]
         self.model_ns += took
         self._pending = logits, len(tokens), took
         return logits
