@@ -7,7 +7,7 @@ rules must not recurse except as the last thing they do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from stcon.errors import LimitError
 from stcon.machines.determinise import determinise, product
@@ -15,13 +15,12 @@ from stcon.machines.dfa import Dfa
 from stcon.machines.limits import Limits, Meter
 from stcon.machines.minimise import minimise
 from stcon.machines.nfa import Builder
+from stcon.syntax.named_rules import calls_in
 from stcon.syntax.rules import (
     And,
-    Call,
     Expr,
     Not,
     Rules,
-    parts,
 )
 
 _MAX_NESTED_PRODUCTS = 200
@@ -92,7 +91,7 @@ def calls_itself(rules: Rules, but: frozenset[str] = frozenset()) -> bool:
     if rules.start not in rules.rules:
         return False
     done = set(but)
-    path = {rules.start: _calls(rules.rules[rules.start])}
+    path = {rules.start: calls_in(rules.rules[rules.start])}
     while path:
         at = next(reversed(path))
         after = next(path[at], None)
@@ -102,20 +101,5 @@ def calls_itself(rules: Rules, but: frozenset[str] = frozenset()) -> bool:
         elif after in path:
             return True
         elif after not in done:
-            path[after] = _calls(rules.rules[after])
+            path[after] = calls_in(rules.rules[after])
     return False
-
-
-def _calls(expr: Expr) -> Iterator[str]:
-    """The names an expression calls."""
-    seen: set[int] = set()
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Call):
-            yield node.name
-        else:
-            stack.extend(parts(node))
