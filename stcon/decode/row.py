@@ -88,5 +88,6 @@ class Row:
 
         _, place = self.feed(int(tokens[-1].item()), heals=False)
         self.go_on(place)
+        self.known(logits.shape[-1])  # the plan may have tokens that the model lacks
         row = self.row(logits.shape[-1])
         return mx.where(row, logits, mx.array(-float("inf"), logits.dtype))

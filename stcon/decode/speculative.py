@@ -22,10 +22,6 @@ from stcon.decode.forced import Forced, Plan
 from stcon.decode.generate_step import sort_processors, stream_of
 from stcon.decode.head import Fed, head_of
 
-_MOST_FORCED = 256
-"""More forced tokens than a format has in a row, as a rule; room for them is kept where
-a window slides."""
-
 Drafted = tuple[int, Any, bool]
 """A token, the log-probabilities at its place, and whether it was drafted."""
 
@@ -70,9 +66,10 @@ class _Model:
         self.fed = len(tokens)
         return fed
 
-    def has_room(self, count: int) -> bool:
-        """Whether the cache could take back ``count`` more tokens than it holds."""
-        return self.feed.checkpoint(count) is not None
+    def has_room(self, tokens: list[int]) -> bool:
+        """Whether the cache could take back those of ``tokens`` that it has not been
+        fed; a sliding window that is full cannot."""
+        return self.feed.checkpoint(len(tokens) - self.fed) is not None
 
     def keep(self, count: int) -> None:
         """Nothing; the cache holds no more than the first ``count`` tokens."""
@@ -135,23 +132,21 @@ class _Speculation:
         places: list[_Place] = []
         most = min(self._most, self._left)
         while len(places) < most and not self._chooser.is_over(plan.state):
-            if not self._has_room(len(trial) - len(tokens)):
+            if not self._draft.has_room(trial):
                 break
             fed = self._draft.feed_to(trial)
             logprobs = self._logprobs(fed, len(fed) - 1, plan, trial)
             token = _id(self._sampler(logprobs))
+            after = self._chooser.after(token, plan.state)
+            written = after.tokens if after.heals else (token, *after.tokens)
+            if not self._main.has_room([*trial, *written]):
+                break
             places.append(_Place(len(trial), plan, token))
-            plan = self._chooser.after(token, plan.state)
             if self._chooser.is_end(token):
                 return [*trial, token], places
-            trial += plan.tokens if plan.heals else (token, *plan.tokens)
+            plan = after
+            trial += written
         return trial, [*places, _Place(len(trial), plan)]
-
-    def _has_room(self, drafted: int) -> bool:
-        """Whether both caches can take back a trial that is longer by ``drafted``
-        tokens and a few more; a sliding window that is full cannot."""
-        ahead = drafted + _MOST_FORCED
-        return self._main.has_room(ahead) and self._draft.has_room(ahead)
 
     def _judged(
         self, trial: list[int], places: list[_Place], yielded: int

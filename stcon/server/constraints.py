@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from stcon.api import constrain
@@ -16,6 +17,7 @@ from stcon.server.formats import Format
 from stcon.tokens.vocabulary import Vocabulary
 
 _KEPT = 64
+_MOST_BIAS = 1000  # ten times what clients may send; -1e5 is -inf in 16 bits
 _BYTES = [None, *(bytes([byte]) for byte in range(256))]
 
 
@@ -47,10 +49,20 @@ class Constraints:
         return made
 
 
+@lru_cache(maxsize=256)
 def check(format: Format) -> None:
     """Nothing; raises ValueError for a format that cannot be enforced, whatever the
-    tokenizer."""
+    tokenizer.  Formats that passed are remembered."""
     _made(Vocabulary.from_bytes(_BYTES, [0]), format)
+
+
+def check_bias(bias: Mapping[int, float] | None) -> None:
+    """Nothing; raises ValueError for a bias that could close all tokens a format leaves
+    open: nothing could be sampled then, in a batch that others share."""
+    if any(not -_MOST_BIAS <= value <= _MOST_BIAS for value in (bias or {}).values()):
+        raise ValueError(
+            f"logit_bias beside a format is from -{_MOST_BIAS} to {_MOST_BIAS}"
+        )
 
 
 def check_limit(constraint: Constraint, prompt: Sequence[int], max_tokens: int) -> None:

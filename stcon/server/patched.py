@@ -18,7 +18,7 @@ from typing import Any
 
 from stcon.decode.patch import patch
 from stcon.errors import StconError
-from stcon.server.constraints import Constraints, check, check_limit
+from stcon.server.constraints import Constraints, check, check_bias, check_limit
 from stcon.server.formats import Format, wanted
 
 _FORMAT, _CONSTRAINT = "stcon_format", "stcon_constraint"
@@ -96,6 +96,7 @@ class _Wrappers:
                 format = wanted(handler.body)
                 if format is not None:
                     check(format)
+                    check_bias(handler.logit_bias)
             except ValueError as error:
                 raise RefusedFormat(str(error)) from error
             self._request.format = format

@@ -155,6 +155,10 @@ def test_a_limit_is_kept_or_refused(url: str) -> None:
         ({"response_format": {"type": "xml"}}, "response_format.type is 'xml'"),
         ({"guided_regex": r"(a)\1"}, "backreference"),
         (
+            {"guided_regex": "a", "logit_bias": {"1": -1e9}},
+            "logit_bias beside a format",
+        ),
+        (
             {
                 "response_format": {
                     "type": "json_schema",
