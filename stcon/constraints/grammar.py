@@ -33,7 +33,7 @@ from stcon.machines.limits import Limits
 from stcon.machines.stacks import Stacks
 from stcon.tokens.displacement import DisplacementClasses
 from stcon.tokens.grammar_hops import GrammarTransducer
-from stcon.tokens.grammar_table import fill
+from stcon.tokens.grammar_table import displacement_classes, fill
 from stcon.tokens.hops import NOTHING, ROOT, Hop
 from stcon.tokens.mask_classes import MaskClasses
 
@@ -92,7 +92,7 @@ class GrammarConstraint(Constraint):
         read.  Without it hops are worked out as outputs come to them, 2 ms each.
         Raises LimitError over ``limits`` (hops, seconds, bytes).
         """
-        report = progress or (lambda done, known: None)
+        report = progress or _unreported
         fill(self.transducer, self.vocabulary.fingerprint, report, limits)
         return len(self.transducer.hops)
 
@@ -101,10 +101,19 @@ class GrammarConstraint(Constraint):
         those that no place of the grammar does."""
         return MaskClasses(self.transducer.hops.values(), self.vocabulary.size)
 
-    def displacement_classes(self) -> DisplacementClasses:
-        """The classes of tokens that do the same to every stack, as far as hops are
-        known; after ``build`` to every one that an output can have."""
-        return DisplacementClasses(self.transducer)
+    def displacement_classes(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        limits: Limits = BUILD_LIMITS,
+    ) -> DisplacementClasses:
+        """The classes of tokens that do the same to every stack an output can have.
+
+        ``progress``, ``limits``, errors and cost as of ``build``, which this includes
+        unless the classes are in the cache folder; there they take 1 ms to read.
+        """
+        report = progress or _unreported
+        known_as = self.vocabulary.fingerprint
+        return displacement_classes(self.transducer, known_as, report, limits)
 
     def advance(self, state: State, token: int) -> State:
         """The state after ``token``; ``DEAD`` when it is not allowed.
@@ -240,3 +249,7 @@ class GrammarConstraint(Constraint):
         lacking = missing_bytes(network, usable_bytes(self.vocabulary))
         if lacking and gets_stuck(network, self._shortest, self.vocabulary):
             refuse_missing(lacking)
+
+
+def _unreported(done: int, known: int) -> None:
+    """Nothing."""

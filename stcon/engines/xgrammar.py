@@ -42,8 +42,8 @@ def compressed_xgrammar(
     compression.
 
     ``tokenizer`` and ``eos_token_ids`` as for ``constrain``; ``progress`` and
-    ``limits`` as for ``GrammarConstraint.build``, after which the classes take as long
-    again.
+    ``limits`` as for ``GrammarConstraint.displacement_classes``, whose cost is paid
+    once for a grammar and a tokenizer.
     Raises EngineError where XGrammar is not installed or refuses the grammar,
     GrammarError where stcon does, LimitError over ``limits``.
     """
@@ -51,8 +51,8 @@ def compressed_xgrammar(
     vocabulary = Vocabulary.of(tokenizer, eos_token_ids)
     whole = _constraint(grammar, vocabulary)
     built = _constraint(grammar, vocabulary)  # its tables are let go
-    built.build(progress, limits)
-    speaks = Representatives(built.displacement_classes(), vocabulary)
+    classes = built.displacement_classes(progress, limits)
+    speaks = Representatives(classes, vocabulary)
     return CompressedXgrammar(whole, speaks, module, _compiled(module, grammar, speaks))
 
 

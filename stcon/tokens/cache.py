@@ -5,7 +5,8 @@ shapes, a BLAKE2b checksum of their bytes), then the arrays.  It is written asid
 and moved into place, so that a reader sees a whole file or none; what is damaged,
 of another version or under another key counts as absent and is rebuilt by the
 caller.  A folder that cannot be written means no cache, not an error.
-Cost of a load: one read and one hash, about 2 ms a MB.
+Cost of a load: one read and one hash, about 2 ms a MB.  Files of a MiB and more are
+mapped into memory, so that processes share them.
 
 The folder is ``$STCON_CACHE_DIR``, else ``~/Library/Caches/stcon`` on macOS, else
 ``$XDG_CACHE_HOME/stcon`` or ``~/.cache/stcon``.  The oldest entries go when it
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import json
 import math
+import mmap
 import os
 import sys
 import tempfile
@@ -23,7 +25,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +36,7 @@ _FORMAT = 1
 _MAX_BYTES = 1 << 30
 _MAX_HEADER = 1 << 16
 _ALIGN = 64
+_MAPPED = 1 << 20
 
 
 def folder() -> Path | None:
@@ -61,11 +64,19 @@ def load(kind: str, key: str) -> dict[str, Array] | None:
     try:
         with path.open("rb") as file:
             header = file.readline(_MAX_HEADER)
-            body = file.read()
+            body = _rest(file)
         os.utime(path)  # recently used entries are the last to go
     except OSError:
         return None
     return _unpack(header, body, kind, key)
+
+
+def _rest(file: BinaryIO) -> bytes | memoryview:
+    """What follows in the file."""
+    if os.fstat(file.fileno()).st_size < _MAPPED:
+        return file.read()
+    whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return memoryview(whole)[file.tell() :]
 
 
 def store(kind: str, key: str, arrays: Mapping[str, Array]) -> bool:
@@ -110,11 +121,13 @@ def _pack(
         raw = array.astype(array.dtype.newbyteorder("<")).tobytes()
         parts.append(raw + bytes(-len(raw) % _ALIGN))
     facts = {"format": _FORMAT, "kind": kind, "key": key, "arrays": table}
-    header = json.dumps({**facts, "sum": _checksum(facts, b"".join(parts))})
-    return header.encode() + b"\n", parts
+    header = json.dumps({**facts, "sum": _checksum(facts, b"".join(parts))}).encode()
+    return header + b" " * (-(len(header) + 1) % _ALIGN) + b"\n", parts
 
 
-def _unpack(header: bytes, body: bytes, kind: str, key: str) -> dict[str, Array] | None:
+def _unpack(
+    header: bytes, body: bytes | memoryview, kind: str, key: str
+) -> dict[str, Array] | None:
     try:
         facts = json.loads(header)
         checksum = facts.pop("sum")
@@ -128,7 +141,7 @@ def _unpack(header: bytes, body: bytes, kind: str, key: str) -> dict[str, Array]
     return dict(_views(facts["arrays"], body))
 
 
-def _views(table: list[Any], body: bytes) -> Iterator[tuple[str, Array]]:
+def _views(table: list[Any], body: bytes | memoryview) -> Iterator[tuple[str, Array]]:
     at = 0
     for name, dtype, shape in table:
         count = math.prod(shape)
@@ -137,7 +150,7 @@ def _views(table: list[Any], body: bytes) -> Iterator[tuple[str, Array]]:
         yield name, flat.astype(flat.dtype.newbyteorder("="), copy=False).reshape(shape)
 
 
-def _checksum(facts: Mapping[str, Any], body: bytes) -> str:
+def _checksum(facts: Mapping[str, Any], body: bytes | memoryview) -> str:
     """Covers the header too: a changed shape is damage like a changed number."""
     whole = blake2b(json.dumps(facts).encode(), digest_size=16)
     whole.update(body)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stcon.tokens.grammar_hops import GrammarTransducer
+from stcon.tokens.hops import Ends
 
 _MIX = (
     np.uint64(0x9E3779B97F4A7C15),
@@ -28,26 +29,10 @@ class DisplacementClasses:
     """``class_of``: int32 [tokens]; tokens without bytes are in the class of those that
     are never read.  ``first``: int32 [classes], the least token of each class."""
 
-    def __init__(self, transducer: GrammarTransducer) -> None:
-        """Classes over all hops that ``transducer`` knows; after ``build`` that is all
-        there are.  As long as the build itself, without what it wrote to disk.
-
-        Tokens are told apart by two sums of hashes of 64 bits: two of a billion pairs
-        of sums are equal by chance once in 2^68 grammars.
-        """
-        size = transducer.tokens.size
-        sums = np.zeros((2, size), np.uint64)
-        for number, (pending, state) in enumerate(sorted(transducer.hops)):
-            nodes, config, _ = transducer.walk(pending, state).reached()
-            tokens, places = transducer.tokens.few(nodes)
-            keys = config[places].astype(np.uint64) | np.uint64(number << 32)
-            for row, more in zip(sums, (_mixed(keys), _mixed(~keys)), strict=True):
-                # a token may be read from two places of P: its hashes are added
-                np.add.at(row, tokens, more)
-        pairs = np.ascontiguousarray(sums.T).view([("a", np.uint64), ("b", np.uint64)])
-        _, first, inverse = np.unique(pairs, return_index=True, return_inverse=True)
-        self.class_of = inverse.reshape(-1).astype(np.int32)
-        self.first = first.astype(np.int32)
+    def __init__(self, class_of: NDArray[np.int32]) -> None:
+        """``class_of``: numbers without gaps."""
+        self.class_of = class_of
+        self.first = np.unique(class_of, return_index=True)[1].astype(np.int32)
 
     @property
     def count(self) -> int:
@@ -57,6 +42,36 @@ class DisplacementClasses:
     def expanded(self, of_first: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """bool [tokens]: the mask of all tokens from that of ``first``."""
         return np.take(of_first, self.class_of)
+
+
+class DisplacementSums:
+    """What tells tokens apart, summed while the trie is walked for each hop.
+
+    Two sums of hashes of 64 bits a token: two of a billion pairs of sums are equal by
+    chance once in 2^68 grammars.
+    """
+
+    def __init__(self, transducer: GrammarTransducer) -> None:
+        self._tokens = transducer.tokens
+        self._sums = np.zeros((2, transducer.tokens.size), np.uint64)
+        self._walks = 0
+
+    def add(self, ends: Ends) -> None:
+        """Nothing; ``ends`` are of one more set of nodes and symbol."""
+        nodes, config, _ = ends.reached()
+        tokens, places = self._tokens.few(nodes)
+        keys = config[places].astype(np.uint64) | np.uint64(self._walks << 32)
+        for row, more in zip(self._sums, (_mixed(keys), _mixed(~keys)), strict=True):
+            # a token may be read from two places of P: its hashes are added
+            np.add.at(row, tokens, more)
+        self._walks += 1
+
+    def classes(self) -> DisplacementClasses:
+        """Those of all that was added."""
+        sums = np.ascontiguousarray(self._sums.T)
+        pairs = sums.view([("a", np.uint64), ("b", np.uint64)])
+        inverse = np.unique(pairs, return_inverse=True)[1]
+        return DisplacementClasses(inverse.reshape(-1).astype(np.int32))
 
 
 def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:

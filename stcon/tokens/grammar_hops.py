@@ -8,6 +8,7 @@ cost.  Bytes that no rule tells apart are worked out once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -206,9 +207,20 @@ class GrammarTransducer(Transducer):
         """The set of stacks of a number."""
         return self._relatives.stacks(config)
 
-    def _walk(self, nodes: Ids, state: int) -> Hop:
+    def visit(self, pending: int, state: int, told: Callable[[Ends], None]) -> Hop:
+        """As ``delta``; ``told`` is given the walk, which is made again for a hop that
+        is known."""
+        ends = self.walk(pending, state)
+        told(ends)
+        with self._lock:
+            hop = self._hops.get((pending, state))
+            if hop is None:
+                hop = self._hops[pending, state] = self._hop(ends)
+        return hop
+
+    def _hop(self, ends: Ends) -> Hop:
         """As in Transducer; where it was popped is kept once for equal sets."""
-        hop = super()._walk(nodes, state)
+        hop = super()._hop(ends)
         rest = hop.rest(None)
         hop.popped = self.pending.nodes(rest) if rest != NOTHING else hop.popped[:0]
         return hop

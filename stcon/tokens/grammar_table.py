@@ -9,6 +9,7 @@ as they are met; so a table is right for whatever was met before it is read.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -20,6 +21,7 @@ from stcon.machines.grammar_below import Below
 from stcon.machines.grammar_stored import packed
 from stcon.machines.limits import Limits, Meter
 from stcon.tokens import cache
+from stcon.tokens.displacement import DisplacementClasses, DisplacementSums
 from stcon.tokens.grammar_hops import GrammarTransducer
 from stcon.tokens.hops import NOTHING, ROOT, Hop
 
@@ -27,6 +29,7 @@ Arrays = dict[str, NDArray[Any]]
 Report = Callable[[int, int], None]
 
 _KIND = "grammar-1"
+_CLASSES = "displacement-1"
 _REPORT_EVERY = 256
 
 
@@ -38,25 +41,48 @@ def fill(
 
     Raises LimitError over ``limits``, of which ``states`` bounds hops too.
     """
-    key = f"{fingerprint} {_digest(transducer.machine)}"
+    key = _key(transducer, fingerprint)
     arrays = cache.load(_KIND, key)
     if arrays is not None:
         _unpack(arrays, transducer)
         return
-    _walk(transducer, report, Meter(limits))
+    _walk(transducer, report, Meter(limits), transducer.delta)
     cache.store(_KIND, key, _pack(transducer))
 
 
-def _digest(machine: GrammarMachine) -> str:
-    arrays, facts = packed(machine)
+def displacement_classes(
+    transducer: GrammarTransducer, fingerprint: str, report: Report, limits: Limits
+) -> DisplacementClasses:
+    """The classes over all hops, from the cache folder if they are there; else both are
+    worked out in one walk, and kept.  Otherwise as ``fill``."""
+    key = _key(transducer, fingerprint)
+    arrays = cache.load(_CLASSES, key)
+    if arrays is not None:
+        return DisplacementClasses(arrays["class_of"])
+    sums = DisplacementSums(transducer)
+    visit = partial(transducer.visit, told=sums.add)
+    _walk(transducer, report, Meter(limits), visit)
+    classes = sums.classes()
+    cache.store(_CLASSES, key, {"class_of": classes.class_of})
+    cache.store(_KIND, key, _pack(transducer))
+    return classes
+
+
+def _key(transducer: GrammarTransducer, fingerprint: str) -> str:
+    arrays, facts = packed(transducer.machine)
     content = blake2b(repr(facts).encode(), digest_size=16)
     for name, array in sorted(arrays.items()):
         content.update(f"{name} {array.shape}".encode())
         content.update(array.tobytes())
-    return content.hexdigest()
+    return f"{fingerprint} {content.hexdigest()}"
 
 
-def _walk(transducer: GrammarTransducer, report: Report, meter: Meter) -> None:
+def _walk(
+    transducer: GrammarTransducer,
+    report: Report,
+    meter: Meter,
+    hop_of: Callable[[int, int], Hop],
+) -> None:
     below = Below(transducer.machine.state, meter)
     todo = [(ROOT, state) for state in below.states]
     seen = set(todo)
@@ -65,7 +91,7 @@ def _walk(transducer: GrammarTransducer, report: Report, meter: Meter) -> None:
         if done % _REPORT_EVERY == 0:
             meter.memory(transducer.nbytes, "the table of the grammar")
             report(done, len(todo))
-        rest = transducer.delta(pending, state).rest(None)
+        rest = hop_of(pending, state).rest(None)
         if rest != NOTHING:
             new = {(rest, under) for under in below.of(state)} - seen
             seen |= new

@@ -147,6 +147,9 @@ class Transducer:
     def _walk(self, nodes: Nodes, state: int) -> Hop:
         ends = self._new_ends(state)
         self._walk_into(ends, nodes, state)
+        return self._hop(ends)
+
+    def _hop(self, ends: Ends) -> Hop:
         return ends.hop(self.trie, self.tokens, self.pending, self.inside)
 
     def _walk_into(self, ends: Ends, nodes: Nodes, state: int) -> None:

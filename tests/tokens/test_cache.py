@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import multiprocessing
 import os
 import sys
@@ -135,10 +136,38 @@ def test_an_entry_moved_to_another_key_is_no_entry(own_folder: Path) -> None:
     assert cache.load("t", "b") is None
 
 
+LARGE = 400_000
+"""Numbers of four bytes that are kept in a mapped file."""
+
+
+def test_a_large_file_is_mapped_and_outlives_what_replaces_it(own_folder: Path) -> None:
+    numbers = np.arange(LARGE, dtype=np.int32)
+    cache.store("t", "k", {"x": numbers, **ARRAYS})
+    have = cache.load("t", "k") or {}
+    base = have["x"]
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    assert isinstance(base.base, memoryview) and isinstance(base.base.obj, mmap.mmap)
+    assert have["x"].flags.aligned and not have["x"].flags.writeable
+    cache.store("t", "k", {"x": numbers[::-1]})
+    only_file(own_folder).unlink()
+    assert np.array_equal(have["x"], numbers)
+    assert_same({name: have[name] for name in ARRAYS})
+
+
+def test_a_large_file_that_is_damaged_is_no_entry(own_folder: Path) -> None:
+    cache.store("t", "k", {"x": np.arange(LARGE, dtype=np.int32)})
+    file = only_file(own_folder)
+    whole = file.read_bytes()
+    for damaged in (whole[:-1], whole[:-1] + b"x", whole[: len(whole) // 2]):
+        file.write_bytes(damaged)
+        assert cache.load("t", "k") is None
+
+
 def write_often(folder: str, seed: int) -> None:
     os.environ["STCON_CACHE_DIR"] = folder
-    for _ in range(40):
-        numbers = np.full(20_000, seed, np.int32)
+    for turn in range(40):
+        numbers = np.full(LARGE if turn % 4 == 0 else 20_000, seed, np.int32)
         assert cache.store("t", "k", {"x": numbers})
         found = cache.load("t", "k")
         assert found is not None and len(np.unique(found["x"])) == 1

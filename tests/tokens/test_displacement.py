@@ -51,7 +51,6 @@ def check(
 @pytest.mark.parametrize("text", TEXTS)
 def test_tokens_of_a_class_lead_to_the_same_place(text: str) -> None:
     constraint = made(text)
-    constraint.build()
     classes = constraint.displacement_classes()
     kept = []
     for seed in range(4):
@@ -65,7 +64,6 @@ def test_tokens_of_a_class_lead_to_the_same_place(text: str) -> None:
 @given(productions())
 def test_random_grammars(grammar: Productions) -> None:
     constraint, _ = of_random(grammar)
-    constraint.build()
     classes = constraint.displacement_classes()
     for state in laws.walk(constraint, random.Random(0), 6):
         check(constraint, classes, state)
@@ -75,7 +73,6 @@ def test_random_grammars(grammar: Productions) -> None:
 def test_masks_from_one_token_of_each_class(text: str) -> None:
     """What another engine would be asked about, bit for bit."""
     constraint = made(text)
-    constraint.build()
     classes = constraint.displacement_classes()
     assert classes.count < constraint.vocabulary.size / 3
     for state in laws.walk(constraint, random.Random(1), 30):
@@ -89,16 +86,44 @@ def test_masks_from_one_token_of_each_class(text: str) -> None:
 
 def test_they_are_finer_than_mask_classes() -> None:
     constraint = made(TEXTS[2])
-    constraint.build()
     fine, coarse = constraint.displacement_classes(), constraint.mask_classes()
     assert fine.count >= coarse.count
     for group in groups(fine):
         assert len(set(coarse.class_of[group].tolist())) == 1
 
 
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_is_read_from_disk_is_what_was_made(text: str, tmp_path: Path) -> None:
+    one, two, three = made(text), made(text), made(text)
+    laws.check_mask_is_accept(one, 1, runs=1)  # some hops are known before
+    fresh = one.displacement_classes()
+    never = pytest.fail  # nothing is worked out: the hops are on disk too
+    again = two.displacement_classes(lambda done, known: never("walked"))
+    assert np.array_equal(again.class_of, fresh.class_of)
+    assert np.array_equal(again.first, fresh.first)
+    three.build(lambda done, known: never("walked"))
+    assert set(map(len, (one.transducer.hops, three.transducer.hops))) == {
+        len(made_whole(text).transducer.hops)
+    }
+
+
+def made_whole(text: str) -> GrammarConstraint:
+    constraint = made(text)
+    constraint.build()
+    return constraint
+
+
+def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
+    want = made(TEXTS[0]).displacement_classes().class_of
+    (file,) = tmp_path.glob("displacement-*/*.stcon")
+    file.write_bytes(file.read_bytes()[:-9] + b"x" * 9)
+    seen: list[int] = []
+    have = made(TEXTS[0]).displacement_classes(lambda done, known: seen.append(done))
+    assert seen and np.array_equal(have.class_of, want)
+
+
 def test_digits_are_one_class() -> None:
     constraint = made(TEXTS[2])
-    constraint.build()
     class_of = constraint.displacement_classes().class_of
     digits = class_of[[2 + byte for byte in b"0123456789"]]
     assert len(set(digits.tolist())) == 1
