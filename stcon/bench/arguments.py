@@ -157,7 +157,21 @@ def _add_grammars(one: argparse.ArgumentParser) -> None:
         metavar="S",
         type=_more_than_none,
         default=60.0,
-        help="of the steps of a peer with one grammar (default: 60)",
+        help="of the steps of an engine with one grammar (default: 60)",
+    )
+    add(
+        "--limit-before",
+        metavar="S",
+        type=_more_than_none,
+        default=420.0,
+        help="seconds that an engine may take before its first step (default: 420)",
+    )
+    add(
+        "--limit-gb",
+        metavar="GB",
+        type=_more_than_none,
+        default=8.0,
+        help="memory that one grammar may add to the process of an engine (default: 8)",
     )
 
 

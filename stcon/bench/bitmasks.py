@@ -23,13 +23,13 @@ class Matcher(Protocol):
 
 
 class BitmaskEngine(Engine):
-    """An engine whose grammars give a Matcher."""
+    """An engine whose grammars give a Matcher; ``width``: how many tokens it knows."""
 
     ways = ("packed", "bool")
 
     def __init__(self, width: int, clock: Clock) -> None:
         super().__init__(clock)
-        self._width = width
+        self.width = width
 
     @abstractmethod
     def matcher(self, grammar: Any) -> Matcher:
@@ -47,7 +47,7 @@ class BitmaskEngine(Engine):
         import mlx.core as mx
 
         mx.set_default_device(mx.cpu)
-        matcher, width, clock = self.matcher(grammar), self._width, self.clock
+        matcher, width, clock = self.matcher(grammar), self.width, self.clock
         packed_ns, bool_ns = [], []
         for token in (None, *tokens):
             started = clock()
@@ -67,7 +67,7 @@ class BitmaskEngine(Engine):
         """The place of the first token the grammar does not allow, or None."""
         matcher = self.matcher(grammar)
         for place, token in enumerate(tokens):
-            is_allowed = unpacked(matcher.fill(), self._width)[0, token]
+            is_allowed = unpacked(matcher.fill(), self.width)[0, token]
             if not is_allowed or not matcher.advance(token):
                 return place
         return None

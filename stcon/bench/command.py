@@ -11,13 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from stcon.api import constrain
 from stcon.bench import decode, grammars, schemas
 from stcon.bench.arguments import DECODE, GRAMMARS, SCHEMAS, parser
 from stcon.bench.cases import cases
 from stcon.bench.chart import chart
 from stcon.bench.engines import PEERS, check_installed, open_peers
-from stcon.bench.grammar_peers import open_grammar_peers
 from stcon.bench.judging import opener
 from stcon.bench.machine import machine, versions
 from stcon.bench.model import Loaded, load_model
@@ -96,15 +94,13 @@ def _measure_masks(
 def _measure_grammars(
     options: argparse.Namespace, tokens: Tokens, progress: Progress
 ) -> dict[str, Any]:
-    progress.say("opening the peers")
-    peers = open_grammar_peers(options.peer, tokens, options.limit_seconds)
-    vocabulary = tokens.vocabulary
     return grammars.measure(
         tokens,
-        lambda text: constrain(vocabulary, grammar=text),
-        peers,
+        options.peer,
         options.grammar or grammars.NAMES,
         options.build,
+        options.limit_seconds,
+        Bounds(options.limit_before, int(options.limit_gb * 2**30)),
         progress,
     )
 

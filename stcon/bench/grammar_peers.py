@@ -1,185 +1,175 @@
-"""Other engines that read whole grammars."""
+"""Engines with whole grammars, opened in a worker by name."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
+from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stcon.bench.engines import Refused
-from stcon.bench.tokenizer import Tokens
+from stcon.bench import grammar_stcon
+from stcon.bench.bitmasks import BitmaskEngine, unpacked
+from stcon.bench.cfgzip_peer import CfgzipEngine, form_of
+from stcon.bench.engines import PeerMissing, Refused
+from stcon.bench.grammar_engines import GrammarEngine, Message, Row, Walks
+from stcon.bench.llguidance_peer import LlguidanceEngine
+from stcon.bench.machine import installed
+from stcon.bench.tokenizer import Tokens, load_tokens
+from stcon.bench.workers import Bounds, Opener, Work
+from stcon.bench.xgrammar_peer import XgrammarEngine
 from stcon.engines import CompressedXgrammar, compressed_xgrammar
 from stcon.errors import StconError
 from stcon.machines.dfa import DEAD
 
-COMPRESSED = "xgrammar-classes"
-PEERS = ("xgrammar", COMPRESSED, "llguidance")
+PEERS = {
+    "xgrammar": "xgrammar",
+    "xgrammar-classes": "xgrammar",
+    "cfgzip": "cfgzip",
+    "llguidance": "llguidance",
+}
+"""The package each needs."""
 
 
-class GrammarPeer(ABC):
-    """One engine with one grammar at a time; ``limit_seconds`` of steps are taken.
+def opener(
+    name: str,
+    tokens: Tokens,
+    folder: str,
+    limit_seconds: float,
+    bounds: Bounds,
+) -> Opener:
+    """Opens ``name`` in a worker, with ``folder`` for stcon's tables; a grammar's steps
+    take ``limit_seconds``, what comes before them is within ``bounds``.
 
-    ``classes``: how many classes of tokens it looks at, None for all tokens.
+    Raises PeerMissing for what is not installed.
     """
-
-    name: str
-    classes: int | None = None
-
-    def __init__(self, limit_seconds: float) -> None:
-        self.limit_seconds = limit_seconds
-
-    @abstractmethod
-    def compile(self, text: str) -> None:
-        """Nothing; raises Refused."""
-
-    @abstractmethod
-    def reset(self) -> None:
-        """Nothing; the next text begins."""
-
-    @abstractmethod
-    def fill(self) -> NDArray[np.int32]:
-        """The packed mask of what may come next."""
-
-    @abstractmethod
-    def advance(self, token: int) -> bool:
-        """Whether ``token`` was allowed; it has been read."""
+    package = PEERS.get(name)
+    if package is not None and installed(package) is None:
+        hint = f"pip install {package}"
+        raise PeerMissing(f"{package} is not installed", hint=hint)
+    place = str(tokens.file), tokens.vocabulary.eos_ids
+    return partial(_open, name, *place, folder, limit_seconds, bounds)
 
 
-def open_grammar_peers(
-    names: list[str], tokens: Tokens, limit_seconds: float
-) -> list[GrammarPeer]:
-    """The peers of these names.  Raises StconError when one is not installed."""
-    kinds: dict[str, Callable[[Tokens, float], GrammarPeer]] = {
-        "xgrammar": _Xgrammar,
-        COMPRESSED: _Compressed,
-        "llguidance": _Llguidance,
-    }
+def _open(
+    name: str,
+    tokenizer: str,
+    eos_ids: Sequence[int],
+    folder: str,
+    limit_seconds: float,
+    bounds: Bounds,
+) -> Work:
+    os.environ["STCON_CACHE_DIR"] = folder
+    tokens = load_tokens(tokenizer, eos_ids)
+    _ = tokens.vocabulary.trie  # a matter of the tokenizer, not of a grammar
+    if name == grammar_stcon.STCON:
+        return partial(_stcon, tokens, limit_seconds)
+    return partial(_peer, engine(name, tokens, bounds), tokens, limit_seconds)
+
+
+def _stcon(tokens: Tokens, limit_seconds: float, job: Message) -> Iterator[Message]:
+    walks = Walks(tokens.vocabulary, job["histories"], limit_seconds)
+    return grammar_stcon.measured(tokens.vocabulary, job["text"], walks, job["build"])
+
+
+def _peer(
+    one: GrammarEngine, tokens: Tokens, limit_seconds: float, job: Message
+) -> Iterator[Message]:
+    text = job["text"]
+    if one.name == "cfgzip":
+        text = form_of(job["name"], text)
+    began = perf_counter_ns()
     try:
-        return [kinds[name](tokens, limit_seconds) for name in dict.fromkeys(names)]
-    except ImportError as error:
-        raise StconError(f"{error.name} is not installed") from None
+        facts = one.compile(text)
+    except Refused as error:
+        yield {"refused": error.message}
+        return
+    yield {"prepared": {"ready_s": (perf_counter_ns() - began) / 1e9, **facts}}
+    walks = Walks(tokens.vocabulary, job["histories"], limit_seconds)
+    yield from walks.of(one, one.name)
 
 
-class _Xgrammar(GrammarPeer):
-    name = "xgrammar"
+def engine(name: str, tokens: Tokens, bounds: Bounds) -> GrammarEngine:
+    """The peer of this name."""
+    kinds: dict[str, Callable[[], GrammarEngine]] = {
+        "xgrammar": lambda: Bitmasks(XgrammarEngine(tokens, perf_counter_ns)),
+        "xgrammar-classes": lambda: _Compressed(tokens),
+        "cfgzip": lambda: CfgzipEngine(tokens, bounds.seconds, bounds.bytes),
+        "llguidance": lambda: Bitmasks(LlguidanceEngine(tokens, perf_counter_ns)),
+    }
+    return kinds[name]()
 
-    def __init__(self, tokens: Tokens, limit_seconds: float) -> None:
-        super().__init__(limit_seconds)
-        vocabulary = tokens.vocabulary
-        self._module = import_module("xgrammar")
-        info = self._module.TokenizerInfo(
-            [vocabulary.token_bytes(token) for token in range(vocabulary.size)],
-            vocab_size=vocabulary.size,
-            stop_token_ids=list(vocabulary.eos_ids),
-        )
-        self._compiler = self._module.GrammarCompiler(
-            info, max_threads=1, cache_enabled=False
-        )
-        self._mask = np.full((1, (vocabulary.size + 31) // 32), -1, np.int32)
 
-    def compile(self, text: str) -> None:
-        try:
-            self._grammar = self._compiler.compile_grammar(text)
-        except (RuntimeError, ValueError) as error:
-            raise Refused(str(error)) from error
+class Bitmasks(GrammarEngine):
+    """An engine that fills a packed mask."""
+
+    def __init__(self, one: XgrammarEngine | LlguidanceEngine) -> None:
+        self.name = one.name
+        self._engine: BitmaskEngine = one
+        self._compile = one.compile_text
+        self._mask: NDArray[np.int32] = np.zeros((1, 0), np.int32)
+
+    def compile(self, text: str) -> Message:
+        self._grammar = self._compile(text)
+        return {}
 
     def reset(self) -> None:
-        self._matcher = self._module.GrammarMatcher(self._grammar)
+        self._matcher = self._engine.matcher(self._grammar)
 
-    def fill(self) -> NDArray[np.int32]:
-        self._mask.fill(-1)
-        self._matcher.fill_next_token_bitmask(self._mask)
-        mask: NDArray[np.int32] = self._mask[0]
-        return mask
+    def fill(self) -> None:
+        self._mask = self._matcher.fill()
+
+    def row(self) -> Row:
+        row: Row = unpacked(self._mask, self._engine.width)[0]
+        return row
 
     def advance(self, token: int) -> bool:
-        return bool(self._matcher.accept_token(token))
+        return self._matcher.advance(token)
 
 
-class _Compressed(GrammarPeer):
+class _Compressed(GrammarEngine):
     """XGrammar on one token of each class, by ``stcon.engines``; ``compile`` works the
-    classes out, and rows are kept packed as a logits processor keeps them."""
+    classes out, and rows are kept as a logits processor keeps them."""
 
-    name = COMPRESSED
+    name = "xgrammar-classes"
 
-    def __init__(self, tokens: Tokens, limit_seconds: float) -> None:
-        super().__init__(limit_seconds)
+    def __init__(self, tokens: Tokens) -> None:
         import_module("xgrammar")
         self._vocabulary = tokens.vocabulary
 
-    def compile(self, text: str) -> None:
+    def compile(self, text: str) -> Message:
         try:
             self._engine: CompressedXgrammar = compressed_xgrammar(
                 self._vocabulary, text
             )
         except StconError as error:
             raise Refused(error.message) from error
-        self.classes = self._engine.representatives.end
-        self._rows: dict[bytes, NDArray[np.int32]] = {}
+        self._rows: dict[bytes, Row] = {}
         self._place: Any = None
+        return {"classes": self._engine.representatives.end}
 
     def reset(self) -> None:
         self._place = self._engine.steps.start
 
-    def fill(self) -> NDArray[np.int32]:
-        mask = self._engine.steps.mask(self._place)
-        row = self._rows.get(mask)
+    def fill(self) -> None:
+        self._packed = self._engine.steps.mask(self._place)
+
+    def translate(self) -> None:
+        row = self._rows.get(self._packed)
         if row is None:
-            words = -(-self._vocabulary.size // 32)
-            whole = self._engine.representatives.expanded(mask, 32 * words)
-            row = np.packbits(whole, bitorder="little").view(np.int32)
-            self._rows[mask] = row
-        return row
-
-    def advance(self, token: int) -> bool:
-        after = self._engine.steps.advance(self._place, token)
-        if after == DEAD:
-            return False
-        self._place = after
-        return True
-
-
-class _Llguidance(GrammarPeer):
-    """Its lexer commits to one reading of a text, so its masks may be stricter."""
-
-    name = "llguidance"
-
-    def __init__(self, tokens: Tokens, limit_seconds: float) -> None:
-        super().__init__(limit_seconds)
-        self._module = import_module("llguidance")
-        self._masks = import_module("llguidance.numpy")
-        self._to_lark = import_module("llguidance.gbnf_to_lark").gbnf_to_lark
-        self._tokenizer = self._module.LLTokenizer(
-            tokens.tokenizer.to_str(),
-            n_vocab=tokens.vocabulary.size,
-            eos_token=list(tokens.vocabulary.eos_ids),
-        )
-        self._mask: NDArray[np.int32] = self._masks.allocate_token_bitmask(
-            1, tokens.vocabulary.size
-        )
-
-    def compile(self, text: str) -> None:
-        try:
-            lark: Any = self._to_lark(text)
-            self._matcher = self._module.LLMatcher(
-                self._tokenizer, self._module.LLMatcher.grammar_from_lark(lark)
+            speaks = self._engine.representatives
+            row = self._rows[self._packed] = speaks.expanded(
+                self._packed, self._vocabulary.size
             )
-        except Exception as error:  # its converter raises anything
-            raise Refused(str(error)) from error
-        if self._matcher.is_error():
-            raise Refused(self._matcher.get_error())
+        self._row = row
 
-    def reset(self) -> None:
-        self._matcher.reset()
-
-    def fill(self) -> NDArray[np.int32]:
-        self._masks.fill_next_token_bitmask(self._matcher, self._mask)
-        mask: NDArray[np.int32] = self._mask[0]
-        return mask
+    def row(self) -> Row:
+        return self._row
 
     def advance(self, token: int) -> bool:
-        return bool(self._matcher.consume_token(token))
+        self._place = self._engine.steps.advance(self._place, token)
+        return bool(self._place != DEAD)

@@ -1,42 +1,40 @@
 """Whole grammars: microseconds a step, and what has to be worked out before.
 
-The shipped grammars and some texts of each, as the tokenizer splits them.  A step is
-a mask and the token read after it.  ``first``: the first walk over all texts, with
-nothing worked out; ``again``: a second walk.  ``build``: all hops ahead of time, where
-asked for.  A peer gets the same grammar text, is stopped after a time, and its masks
-are compared with stcon's on all tokens that are text.
+The shipped grammars and some texts of each, as the tokenizer splits them.  Each engine
+works in a process of its own, under bounds of time and memory, and gets the same
+grammar; its masks are compared with stcon's on all tokens that are text.
 """
 
 from __future__ import annotations
 
-import resource
-import sys
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
-from time import perf_counter_ns
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from stcon import grammars
-from stcon.bench.engines import Refused
-from stcon.bench.grammar_peers import GrammarPeer
+from stcon.bench.grammar_peers import opener
+from stcon.bench.grammar_stcon import CLASSES, FIRST, STCON, TOKENS
 from stcon.bench.table import Cell, Progress, table
-from stcon.bench.timing import quiet, summary
+from stcon.bench.timing import summary
 from stcon.bench.tokenizer import Tokens
-from stcon.constraints.constraint import Constraint
-from stcon.constraints.grammar import GrammarConstraint
+from stcon.bench.workers import DONE, Bounds, Outcome, Worker
 
 _US = 1e3
+_FILL = "cfgzip-fill"
 _TEXTS = Path(__file__).with_name("texts")
 NAMES = tuple(name.lower() for name in grammars.NAMES)
 
-Masks = list[NDArray[np.bool_]]
+Digests = list[list[bytes]]
+"""Of the masks of each text."""
 
 _LEGEND = (
-    "Microseconds a step, mask and token. ready: seconds to the first mask; build: to",
-    "all of them, where asked for. MB: of the tables. differ: steps with another mask.",
+    "Microseconds a step, mask and token. before: seconds until the first one. MB: by",
+    "how much its process grew, or the one that it started. differ: steps at which a",
+    f"mask is not stcon's. {FIRST}: with nothing worked out; {STCON}: again.",
+    f"{CLASSES}, {TOKENS}: after build, each mask made anew, by class or token.",
+    f"{_FILL}: without its translator.",
 )
 
 
@@ -50,143 +48,104 @@ def texts_of(name: str) -> list[str]:
 
 def measure(
     tokens: Tokens,
-    compiled: Callable[[str], Constraint],
-    peers: Sequence[GrammarPeer],
+    peers: Sequence[str],
     names: Sequence[str],
     build: bool,
+    limit_seconds: float,
+    bounds: Bounds,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Per grammar and engine the times.  ``compiled``: the constraint of a grammar's
-    text."""
-    rows = []
-    for name in names:
-        progress.say(f"grammars {name}: stcon")
-        text = getattr(grammars, name.upper())
-        histories = [tokens.encode(sample) for sample in texts_of(name)]
-        constraint, ours, masks = _stcon(text, compiled, histories, build)
-        engines = {"stcon": ours}
-        for peer in peers:
-            progress.say(f"grammars {name}: {peer.name}")
-            engines[peer.name] = _peer(peer, text, histories, masks, constraint)
-        steps = sum(map(len, histories))
-        rows.append({"name": name, "steps": steps, "engines": engines})
+    """Per grammar and engine the times.  ``limit_seconds``: of the steps of an engine
+    with one grammar; ``bounds``: of all that comes before them.
+
+    Raises PeerMissing for a peer that is not installed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        openers = {
+            name: opener(name, tokens, folder, limit_seconds, bounds)
+            for name in dict.fromkeys([STCON, *peers])
+        }
+        # the bound of a worker is on its silence; some peers bound themselves first
+        silent = Bounds(bounds.seconds + limit_seconds, bounds.bytes)
+        rows = []
+        for name in names:
+            histories = [tokens.encode(sample) for sample in texts_of(name)]
+            text = getattr(grammars, name.upper())
+            job = {"name": name, "text": text, "histories": histories, "build": build}
+            engines: dict[str, Any] = {}
+            masks: Digests = []
+            for engine, open_ in openers.items():
+                progress.say(f"grammars {name}: {engine}")
+                worker = Worker(engine, open_, silent)
+                try:
+                    outcome = worker.do(job)
+                finally:
+                    worker.close()
+                masks = masks or _digests(outcome, FIRST)
+                engines |= facts_of(engine, outcome, masks)
+            steps = sum(map(len, histories))
+            rows.append({"name": name, "steps": steps, "engines": engines})
     return {"unit": "us", "grammars": rows, "rounds": 1, "clock": "wall"}
 
 
-def _stcon(
-    text: str,
-    compiled: Callable[[str], Constraint],
-    histories: list[list[int]],
-    build: bool,
-) -> tuple[Constraint, dict[str, Any], Masks]:
-    began = perf_counter_ns()
-    constraint = compiled(text)
-    kept: dict[Any, NDArray[np.bool_]] = {}
-    kept[constraint.row_key(constraint.start)] = constraint.allowed(constraint.start)
-    facts: dict[str, Any] = {"ready_s": (perf_counter_ns() - began) / 1e9}
-    masks: Masks = []
-    for visit in ("first", "again"):
-        masks.clear()
-        with quiet():
-            times = [_walk(constraint, history, kept, masks) for history in histories]
-        facts[visit] = summary([t for some in times for t in some], _US)
-    if build and isinstance(constraint, GrammarConstraint):
-        began = perf_counter_ns()
-        facts["hops"] = constraint.build()
-        facts["build_s"] = (perf_counter_ns() - began) / 1e9
-        facts["mask_classes"] = constraint.mask_classes().count
-    facts["mb"] = constraint.nbytes / 1e6
-    facts["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
-        1e6 if sys.platform == "darwin" else 1e3
+def _digests(outcome: Outcome, walk: str) -> Digests:
+    return [m["digests"] for m in outcome.messages if m.get("walk") == walk]
+
+
+def facts_of(engine: str, outcome: Outcome, masks: Digests) -> dict[str, Any]:
+    """What an engine said, by walk."""
+    prepared: dict[str, Any] = {}
+    for message in outcome.messages:
+        if "refused" in message:
+            return {engine: {"refused": message["refused"]}}
+        prepared |= message.get("prepared", {}) | message.get("built", {})
+    if outcome.ending != DONE:
+        return {engine: {"refused": outcome.why}}
+    grown = max(outcome.grown_bytes / 1e6, prepared.pop("helper_mb", 0.0))
+    labels = dict.fromkeys(m["walk"] for m in outcome.messages if "walk" in m)
+    found: dict[str, Any] = {}
+    for label in labels:
+        walks = [m for m in outcome.messages if m.get("walk") == label]
+        ns, more = ([list(chain(*(m[key] for m in walks)))
+                     for key in ("ns", "translate_ns")])  # fmt: skip
+        whole = [a + b for a, b in zip(ns, more, strict=True)]
+        differ = _differ(_digests(outcome, label), masks)
+        found[label] = {"step": summary(whole, _US), "differ": differ}
+        if engine == "cfgzip":
+            found[_FILL] = {"step": summary(ns, _US)}
+    if engine in found:
+        found[engine] |= {**prepared, "peak_mb": grown}
+    return found
+
+
+def _differ(found: Digests, wanted: Digests) -> int:
+    return sum(
+        one != other
+        for some, others in zip(found, wanted, strict=False)
+        for one, other in zip(some, others, strict=False)
     )
-    return constraint, facts, masks
-
-
-def _walk(
-    constraint: Constraint,
-    history: list[int],
-    kept: dict[Any, NDArray[np.bool_]],
-    masks: Masks,
-) -> list[int]:
-    state, times = constraint.start, []
-    for token in history:
-        began = perf_counter_ns()
-        key = constraint.row_key(state)
-        row = kept.get(key)
-        if row is None:
-            row = kept[key] = constraint.allowed(state)
-        state = constraint.advance(state, token)
-        times.append(perf_counter_ns() - began)
-        masks.append(row)
-    return times
-
-
-def _peer(
-    peer: GrammarPeer,
-    text: str,
-    histories: list[list[int]],
-    masks: Masks,
-    constraint: Constraint,
-) -> dict[str, Any]:
-    began = perf_counter_ns()
-    try:
-        peer.compile(text)
-    except Refused as error:
-        return {"refused": error.message}
-    ready = (perf_counter_ns() - began) / 1e9
-    vocabulary = constraint.vocabulary
-    is_text = np.array([vocabulary.is_text(t) for t in range(vocabulary.size)])
-    times: list[int] = []
-    differ = 0
-    for history in histories:
-        peer.reset()
-        for token in history:
-            began = perf_counter_ns()
-            packed = peer.fill()
-            read = peer.advance(token)
-            times.append(perf_counter_ns() - began)
-            bits = np.unpackbits(packed.view(np.uint8), bitorder="little")
-            row = bits[: vocabulary.size].astype(np.bool_)
-            differ += not np.array_equal(row & is_text, masks[len(times) - 1] & is_text)
-            if not read:
-                return {"refused": f"a valid text, at its token {len(times)}"}
-            if sum(times) > peer.limit_seconds * 1e9:
-                break
-        if sum(times) > peer.limit_seconds * 1e9:
-            break
-    facts = {"ready_s": ready, "first": summary(times, _US), "differ": differ}
-    return facts if peer.classes is None else {**facts, "mask_classes": peer.classes}
 
 
 def report(result: dict[str, Any]) -> str:
     """The result as a table."""
-    head = [
-        "grammar",
-        "engine",
-        "steps",
-        "ready",
-        "first",
-        "p99",
-        "again",
-        "p90",
-        "p99",
-    ]
-    head += ["max", "build", "classes", "MB", "differ"]
+    head = ["grammar", "engine", "steps", "before", "MB", "classes"]
+    head += ["mean", "p50", "p90", "p99", "max", "differ"]
     rows: list[list[Cell]] = []
     notes = []
     for grammar in result["grammars"]:
         for name, facts in grammar["engines"].items():
             if "refused" in facts:
-                notes.append(f"{grammar['name']}, {name}: refused: {facts['refused']}")
+                notes.append(f"{grammar['name']}, {name}: {facts['refused']}")
                 continue
             rows.append([grammar["name"], name, *_cells(facts)])
     return "\n".join([table(head, rows, left=2), *notes, *_LEGEND])
 
 
 def _cells(facts: dict[str, Any]) -> list[Cell]:
-    first, again = facts["first"], facts.get("again", {})
+    step = facts["step"]
+    before = facts.get("build_s", facts.get("ready_s"))
     return [
-        *(first["count"], facts["ready_s"], first["mean"], first["p99"]),
-        *(again.get(key) for key in ("mean", "p90", "p99", "most")),
-        *(facts.get(key) for key in ("build_s", "mask_classes", "mb", "differ")),
+        *(step["count"], before, facts.get("peak_mb"), facts.get("classes")),
+        *(step.get(key) for key in ("mean", "p50", "p90", "p99", "most")),
+        facts.get("differ"),
     ]

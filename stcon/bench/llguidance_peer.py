@@ -44,7 +44,20 @@ class LlguidanceEngine(BitmaskEngine):
             grammar = maker.grammar_from_json_schema(schema, overrides=_COMPACT)
         except ValueError as error:
             raise Refused(str(error)) from error
-        matcher = maker(self._tokenizer, grammar)
+        return self._made(grammar)
+
+    def compile_text(self, text: str) -> Any:
+        """The matcher of GBNF; raises Refused.  Its lexer commits to one reading of a
+        text, so its masks may be stricter."""
+        to_lark = import_module("llguidance.gbnf_to_lark").gbnf_to_lark
+        try:
+            grammar = self._module.LLMatcher.grammar_from_lark(to_lark(text))
+        except Exception as error:  # its converter raises anything
+            raise Refused(str(error)) from error
+        return self._made(grammar)
+
+    def _made(self, grammar: Any) -> Any:
+        matcher = self._module.LLMatcher(self._tokenizer, grammar)
         if matcher.is_error():
             raise Refused(matcher.get_error())
         return matcher
@@ -52,7 +65,7 @@ class LlguidanceEngine(BitmaskEngine):
     def matcher(self, grammar: Any) -> Run:
         """The one matcher, set back: its lexer keeps what it has learnt."""
         grammar.reset()
-        return Run(grammar, self._masks, self._width)
+        return Run(grammar, self._masks, self.width)
 
 
 class Run:

@@ -47,7 +47,7 @@ class OutlinesEngine(BitmaskEngine):
 
     def matcher(self, grammar: Any) -> _Run:
         """A new guide over the index."""
-        return _Run(self._module.Guide(grammar), self._width)
+        return _Run(self._module.Guide(grammar), self.width)
 
 
 class _Run:

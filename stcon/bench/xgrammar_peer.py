@@ -49,9 +49,16 @@ class XgrammarEngine(BitmaskEngine):
         except (RuntimeError, ValueError) as error:
             raise Refused(str(error)) from error
 
+    def compile_text(self, text: str) -> Any:
+        """The compiled grammar of GBNF; raises Refused."""
+        try:
+            return self._compiler.compile_grammar(text)
+        except (RuntimeError, ValueError) as error:
+            raise Refused(str(error)) from error
+
     def matcher(self, grammar: Any) -> _Run:
         """A new matcher of the compiled grammar."""
-        return _Run(self._module.GrammarMatcher(grammar), self._width)
+        return _Run(self._module.GrammarMatcher(grammar), self.width)
 
     def grammar_bytes(self, grammar: Any) -> int:
         """``memory_size_bytes`` of the compiled grammar."""

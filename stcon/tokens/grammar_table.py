@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stcon.machines.grammar import GrammarMachine
 from stcon.machines.grammar_below import Below
 from stcon.machines.grammar_stored import packed
 from stcon.machines.limits import Limits, Meter

@@ -10,14 +10,16 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Sequence
+from time import perf_counter_ns
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stcon import constrain, grammars
-from stcon.bench.grammar_peers import GrammarPeer, open_grammar_peers
+from stcon.bench.grammar_engines import GrammarEngine
+from stcon.bench.grammar_peers import Bitmasks
 from stcon.bench.grammars import NAMES, texts_of
 from stcon.bench.tokenizer import Tokens, load_tokens
+from stcon.bench.xgrammar_peer import XgrammarEngine
 from stcon.constraints.constraint import Constraint
 from stcon.machines.dfa import DEAD
 from tests import assets
@@ -42,7 +44,7 @@ def samples(name: str) -> list[str]:
 
 
 def differing(
-    constraint: Constraint, peer: GrammarPeer, history: Sequence[int]
+    constraint: Constraint, peer: GrammarEngine, history: Sequence[int]
 ) -> list[int]:
     """The steps of ``history``, and its end, at which masks differ."""
     vocabulary = constraint.vocabulary
@@ -50,8 +52,9 @@ def differing(
     state, found = constraint.start, []
     peer.reset()
     for step, token in enumerate([*history, None]):
-        theirs = _bits(peer.fill(), vocabulary.size)
-        if not np.array_equal(theirs & is_text, constraint.allowed(state) & is_text):
+        peer.fill()
+        ours = constraint.allowed(state)
+        if not np.array_equal(peer.row() & is_text, ours & is_text):
             found.append(step)
         if token is not None:
             assert peer.advance(token)
@@ -60,15 +63,10 @@ def differing(
     return found
 
 
-def _bits(packed: NDArray[np.int32], size: int) -> NDArray[np.bool_]:
-    bits = np.unpackbits(packed.view(np.uint8), bitorder="little")
-    return bits[:size].astype(np.bool_)
-
-
 def compare(tokens: Tokens, name: str, most: int | None = None) -> tuple[int, int]:
     """How many steps there are, and how many differ; ``most``: of a text's tokens."""
     text = getattr(grammars, name.upper())
-    [peer] = open_grammar_peers(["xgrammar"], tokens, float("inf"))
+    peer = Bitmasks(XgrammarEngine(tokens, perf_counter_ns))
     peer.compile(text)
     constraint = constrain(tokens.vocabulary, grammar=text)
     steps = wrong = 0
