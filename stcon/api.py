@@ -68,7 +68,8 @@ def constrain(
     type pydantic understands (dataclass, TypedDict, Literal, Enum, list[int]...).
     The output is JSON that the schema accepts; see docs/json-schema.md.
     ``regex``: the whole output matches the pattern; see docs/regex.md.
-    ``choices``: it is one of the texts.  ``grammar``: GBNF; see docs/grammars.md.
+    ``choices``: it is one of the texts.  ``grammar``: GBNF or Lark's notation; see
+    docs/grammars.md.
 
     ``tokenizer``: an mlx-lm TokenizerWrapper, a transformers tokenizer, a
     ``tokenizers.Tokenizer`` (with ``eos_token_ids``) or a ``Vocabulary``.
@@ -87,20 +88,17 @@ def constrain(
     """
     _check_options(tokenizer, depth, path, max_tokens)
     _refuse_other_than_one(schema=schema, regex=regex, choices=choices, grammar=grammar)
-    if schema is None:
-        _refuse_json_options(whitespace, escapes, key_order, allow_unenforced)
-    vocabulary, meter = Vocabulary.of(tokenizer, eos_token_ids), Meter(limits)
-    if grammar is not None:
-        made = _of_grammar(grammar, vocabulary, meter, depth, path)
-        return _finished(made, tokenizer, after, max_tokens)
     written = {"whitespace": whitespace, "escapes": escapes, "key_order": key_order}
-    rules, notes = _rules(
-        *(schema, regex, choices),
-        **written,
-        max_sets=max_sets,
-        work=meter.work,
-        allow_unenforced=_names(allow_unenforced),
-    )
+    if schema is None and grammar is None:
+        _refuse_json_options(allow_unenforced, **written)
+    vocabulary, meter = Vocabulary.of(tokenizer, eos_token_ids), Meter(limits)
+    unenforced = _names(allow_unenforced)
+    json_options = {**written, "max_sets": max_sets, "allow_unenforced": unenforced}
+    json_options["work"] = meter.work
+    if grammar is not None:
+        made = _of_grammar(grammar, vocabulary, meter, depth, path, json_options)
+        return _finished(made, tokenizer, after, max_tokens)
+    rules, notes = _rules(schema, regex, choices, **json_options)
     made = _make(rules, vocabulary, meter, depth, path, notes) or _refuse_empty(regex)
     return _finished(made, tokenizer, after, max_tokens)
 
@@ -131,18 +129,16 @@ def _check_options(
         raise ValueError(f"depth is a number from 1 to {_DEEPEST}, not {depth!r}")
 
 
-def _refuse_json_options(
-    whitespace: str, escapes: str, key_order: str, allowed: Collection[str]
-) -> None:
-    """Nothing; raises TypeError for options that a pattern or choices have not."""
-    for name, is_given in {
-        "whitespace": whitespace != "compact",
-        "escapes": escapes != "usual",
-        "key_order": key_order != "declared",
-        "allow_unenforced": allowed != (),
-    }.items():
-        if is_given:
+_USUAL = {"whitespace": "compact", "escapes": "usual", "key_order": "declared"}
+
+
+def _refuse_json_options(allow_unenforced: Collection[str], **written: object) -> None:
+    """Nothing; raises TypeError for options that a format without JSON has not."""
+    for name, value in written.items():
+        if value != _USUAL[name]:
             raise TypeError(f"{name}= is about JSON: give it with a schema")
+    if len(allow_unenforced):
+        raise TypeError("allow_unenforced= is about JSON: give it with a schema")
 
 
 def _names(allowed: Collection[str]) -> frozenset[str]:
@@ -162,7 +158,12 @@ def _refuse_other_than_one(**formats: Any) -> None:
 
 
 def _of_grammar(
-    text: str, vocabulary: Vocabulary, meter: Meter, depth: int, path: str | None
+    text: str,
+    vocabulary: Vocabulary,
+    meter: Meter,
+    depth: int,
+    path: str | None,
+    json_options: dict[str, Any],
 ) -> Constraint:
     """The constraint of a grammar; a small one that does not call itself becomes a
     finite automaton."""
@@ -172,9 +173,14 @@ def _of_grammar(
         raise TypeError(f"grammar is the text of a grammar, not {text!r:.60}")
     if depth != MAX_DEPTH:
         raise TypeError("depth= is about schemas: a grammar nests as deep as it likes")
-    parsed = parse_grammar(text)
+    parsed = parse_grammar(text, **json_options)
+    if not parsed.schemas:
+        written = {name: json_options[name] for name in _USUAL}
+        _refuse_json_options(json_options["allow_unenforced"], **written)
     rules, meter = parsed.rules, Meter(meter.limits)  # reading a text is linear
     notes = {"grammar": len(rules.rules), "unused_rules": list(parsed.unused)}
+    if parsed.schemas:
+        notes["schemas"] = list(parsed.schemas)
     made: Constraint | None = None
     suits = not calls_itself(rules) and _suits_dfa(rules, path)
     try:

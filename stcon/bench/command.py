@@ -28,7 +28,7 @@ from stcon.bench.tokenizer import Tokens, load_tokens
 from stcon.bench.workers import Bounds
 from stcon.errors import StconError
 
-_PACKAGES = ("mlx", "mlx-lm", "numpy", "tokenizers", *PEERS)
+_PACKAGES = ("mlx", "mlx-lm", "numpy", "tokenizers", *PEERS, "cfgzip")
 
 
 def run(arguments: Sequence[str]) -> int:

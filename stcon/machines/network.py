@@ -12,18 +12,20 @@ copies that left recursion needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from stcon.machines.compile import Products
 from stcon.machines.components import components
+from stcon.machines.dfa import Dfa
 from stcon.machines.left import without_left_recursion
 from stcon.machines.limits import Limits, Meter
-from stcon.machines.nfa import Builder
+from stcon.machines.nfa import TICK, Builder
 from stcon.machines.productive import finishing
 from stcon.syntax.rules import (
     Call,
     Concat,
+    Counted,
     Expr,
     Literal,
     Repeat,
@@ -34,6 +36,9 @@ from stcon.syntax.rules import (
 
 FINAL = 0
 """Where every rule ends."""
+
+_NFA_STATES = 4
+"""About as many cost as much as one state of a finite automaton."""
 
 _SMALL = 60
 """Bytes, sets and calls; a larger rule is not written out where it is called."""
@@ -86,15 +91,82 @@ def build_network(rules: Rules, limits: Limits | Meter | None = None) -> Network
     return network
 
 
-class _NetworkBuilder(Builder):
-    """Calls of rules that are not written out in place stay calls."""
+class _CallBuilder(Builder):
+    """Calls of rules that are not written out in place stay calls: ``calls[s]`` are
+    pairs (rule, state to return to)."""
+
+    def __init__(
+        self,
+        rules: Mapping[str, Expr],
+        sub: Callable[[Expr], Dfa],
+        meter: Meter,
+        in_place: frozenset[str],
+        number: Callable[[str], int],
+    ) -> None:
+        super().__init__(rules, sub, meter)
+        self._in_place = in_place
+        self._number_of = number
+        self.calls: dict[int, list[tuple[int, int]]] = {}
+
+    def wire(self, node: Expr, target: int, state: int) -> None:
+        """Nothing; ``state`` leads by ``node`` to ``target``."""
+        if isinstance(node, Call) and node.name not in self._in_place:
+            calls = self.calls.setdefault(state, [])
+            calls.append((self._number_of(node.name), target))
+        elif isinstance(node, Counted) and set(_calls(node.item)) - self._in_place:
+            self._layers_with_calls(node, target, state)
+        else:
+            super().wire(node, target, state)
+
+    def _layers_with_calls(self, node: Counted, target: int, state: int) -> None:
+        """A copy of the item for each count, a tick leading from one to the next."""
+        part = _CallBuilder(
+            self._rules, self._sub, self._meter, self._in_place, self._number_of
+        )
+        item = part.build(node.item)
+        close = self.state_of(node.close, target)
+        top = node.least if node.most is None else node.most
+        size, first = len(item.skips), len(self.nfa.skips)
+        self._meter.states((first + size * (top + 1)) // _NFA_STATES)
+        for _ in range(size * (top + 1)):
+            self.nfa.new()
+        for count in range(top + 1):
+            layer = first + count * size
+            above: int | None = layer + size
+            if count == top:
+                above = layer if node.most is None else None
+            self._copy_layer(part, layer, above)
+            if count >= node.least:
+                self.nfa.skips[layer + item.final].append(close)
+        self.nfa.skips[state].append(first + item.start)
+
+    def _copy_layer(self, part: _CallBuilder, layer: int, above: int | None) -> None:
+        """Wires the states from ``layer`` on as ``part`` is; ticks lead to those from
+        ``above`` on, nowhere for None."""
+        nfa = self.nfa
+        for s, (skips, moves) in enumerate(
+            zip(part.nfa.skips, part.nfa.moves, strict=True)
+        ):
+            nfa.skips[layer + s] += [layer + to for to in skips]
+            for mask, to in moves:
+                if mask >> TICK == 0:
+                    nfa.moves[layer + s].append((mask, layer + to))
+                elif above is not None:
+                    nfa.skips[layer + s].append(above + to)
+        for s, calls in part.calls.items():
+            self.calls[layer + s] = [(rule, layer + to) for rule, to in calls]
+
+
+class _NetworkBuilder(_CallBuilder):
+    """Gives rules their numbers, and entries."""
 
     def __init__(self, rules: Rules, meter: Meter) -> None:
-        super().__init__(rules.rules, Products(rules.rules, meter).part, meter)
+        sub = Products(rules.rules, meter).part
+        in_place = small_rules(rules.rules)
+        super().__init__(rules.rules, sub, meter, in_place, self._number)
         self._start = rules.start
-        self._in_place = small_rules(rules.rules)
         self._numbers: dict[str, int] = {}
-        self.network = Network(self.nfa.skips, self.nfa.moves, {}, [], -1)
+        self.network = Network(self.nfa.skips, self.nfa.moves, self.calls, [], -1)
 
     def build_network(self) -> Network:
         """The network of the rules that the start reaches."""
@@ -103,14 +175,6 @@ class _NetworkBuilder(Builder):
         self.nfa.skips[start].append(self.state_of(Call(self._start), FINAL))
         self.finish()
         return self.network
-
-    def wire(self, node: Expr, target: int, state: int) -> None:
-        """Nothing; ``state`` leads by ``node`` to ``target``."""
-        if isinstance(node, Call) and node.name not in self._in_place:
-            calls = self.network.calls.setdefault(state, [])
-            calls.append((self._number(node.name), target))
-        else:
-            super().wire(node, target, state)
 
     def _number(self, name: str) -> int:
         known = self._numbers.get(name)
@@ -161,7 +225,7 @@ def _size(expr: Expr, sizes: Mapping[int, int], number: Mapping[str, int]) -> in
             total += sizes.get(number[node.name], 1)
         elif isinstance(node, Literal):
             total += len(node.data)
-        elif isinstance(node, Repeat):
+        elif isinstance(node, (Repeat, Counted)):
             total += max(1, node.least, node.most or 0)
         elif not isinstance(node, (Concat, Union)):
             total += 1

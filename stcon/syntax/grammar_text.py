@@ -4,6 +4,7 @@ colon."""
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from stcon.syntax.gbnf import parse_gbnf
 from stcon.syntax.lark import parse_lark
@@ -11,15 +12,18 @@ from stcon.syntax.named_rules import Grammar
 
 _LEADING = re.compile(r"(?:[ \t\r\n]+|#[^\n]*|//[^\n]*)*")
 _LARK = re.compile(
-    r"%[a-z]|[!?]*_{0,2}[A-Za-z][A-Za-z0-9_]*(\.-?[0-9]+)?(\{[^}\n]*\})?[ \t]*:(?!:=)"
+    r"%[a-z]|[!?]*_{0,2}[A-Za-z][A-Za-z0-9_-]*(\.-?[0-9]+)?(\{[^}\n]*\})?[ \t]*:(?!:=)"
 )
 
 
-def parse_grammar(text: str) -> Grammar:
+def parse_grammar(text: str, **json_options: Any) -> Grammar:
     """The rules of a grammar; the first definition tells the notation.
 
+    ``json_options``: as of ``compile_schema``, for the schemas inside; GBNF has none.
     Raises GrammarError with line, column and rule.
     """
     leading = _LEADING.match(text)
     start = leading.end() if leading else 0
-    return parse_lark(text) if _LARK.match(text, start) else parse_gbnf(text)
+    if _LARK.match(text, start):
+        return parse_lark(text, **json_options)
+    return parse_gbnf(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from stcon.errors import GrammarError
 from stcon.syntax.rules import Call, Expr, Rules, parts
@@ -12,10 +13,11 @@ from stcon.syntax.rules import Call, Expr, Rules, parts
 @dataclass(frozen=True)
 class Grammar:
     """``rules``: what a grammar means; ``unused``: rules that the start does not
-    reach, in the order of the text."""
+    reach, in the order of the text; ``schemas``: reports of the schemas inside."""
 
     rules: Rules
     unused: tuple[str, ...]
+    schemas: tuple[dict[str, Any], ...] = ()
 
 
 class NamedRules:

@@ -37,7 +37,17 @@ def test_the_error_that_is_shown() -> None:
 
 
 def test_everything_refused_is_named() -> None:
-    for word in ("%declare", "%override", "%extend", "%json", "%regex", "%lark"):
+    for word in ("%declare", "%override", "%extend", "%lark", "%llguidance"):
         assert f"`{word}`" in PAGE
     for word in ("TagDispatch", "(= ...)", "<think>"):
         assert word in PAGE
+
+
+def test_the_grammar_with_a_schema_inside() -> None:
+    [text] = re.findall(r"```\n(start: answer.*?)```", PAGE, re.S)
+    made = constrain(BYTES, grammar=text)
+    call = '<tool_call>{"name":"open","arguments":{"at":1}}</tool_call>'
+    assert made.matches(call + call) and made.matches("an answer")
+    assert not made.matches(call.replace("open", "close"))
+    quote = constrain(BYTES, grammar=text.replace("start: answer", "start: quote"))
+    assert quote.matches("not to be") and not quote.matches("not be")

@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import csv
 import json
+import os
 import random
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -314,6 +316,34 @@ def test_cpp() -> None:
     good, bad = texts("programs.cpp", CPP_LINE), texts("broken.cpp", CPP_LINE)
     assert len(good) >= 20 and len(bad) >= 20
     assert refused("CPP", good) == [] and accepted("CPP", bad) == []
+
+
+def syntax_error(text: str) -> bool:
+    """Whether the first thing that g++ has against a program is its syntax."""
+    done = subprocess.run(
+        ["g++", "-std=c++17", "-fsyntax-only", "-fmax-errors=1", "-x", "c++", "-"],
+        input=text.encode(),
+        capture_output=True,
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    first = next((line for line in done.stderr.splitlines() if b"error:" in line), b"")
+    return bool(re.search(rb"expected|stray|missing terminating", first))
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no g++ here")
+def test_cpp_with_one_change() -> None:
+    """What has the words of a program but not its signs; other names would be errors
+    that no grammar can see, and so is >> after what is no template."""
+    count = 0
+    for seed, text in enumerate(texts("programs.cpp", CPP_LINE)):
+        for mutant in mutants(text, 12, seed):
+            if re.findall(r"\w+", mutant) != re.findall(r"\w+", text):
+                continue
+            if mutant.count(">>") > text.count(">>") or not syntax_error(mutant):
+                continue
+            count += 1
+            assert not made("CPP").matches(mutant), mutant
+    assert count >= 20
 
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="no g++ here")

@@ -80,7 +80,6 @@ BROKEN = [
     ("%declare A\nstart: A", 1, 1, "without a text"),
     ("%import python.NAME\nstart: NAME", 1, 1, "only common"),
     ("%import common.NO\nstart: NO", 1, 16, "common has no NO"),
-    ("%json {}\nstart: /a/", 1, 1, "a schema inside"),
     ("%x\nstart: /a/", 1, 1, "%x is not known"),
     ("start: " + "(" * 300, 1, 108, "groups"),
     ("start: start", 1, 1, "no text matches"),

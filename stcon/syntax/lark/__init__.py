@@ -9,13 +9,18 @@ The meaning is scannerless, as that of Lark's Earley parser with its dynamic lex
 text is valid if there is any way to read it.  So priorities, which choose among ways,
 have no effect, and what is ignored may stand before and after each terminal.
 
-text -> ``tokens`` -> ``definitions`` -> ``parser`` -> rules.
-Source: the grammar reference of Lark 1.3.
+text -> ``tokens`` -> ``definitions`` -> ``parser`` (with ``inline``) -> rules.
+Sources: the grammar reference of Lark 1.3; llguidance's syntax for ``%json``,
+``%regex``, counts in braces and names with hyphens.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from stcon.syntax.lark.definitions import Definitions, read_definitions
+from stcon.syntax.lark.inline import Schemas
 from stcon.syntax.lark.parser import Parser
 from stcon.syntax.named_rules import Grammar, NamedRules
 
@@ -24,13 +29,15 @@ __all__ = ["parse_lark"]
 START = "start"
 
 
-def parse_lark(text: str) -> Grammar:
+def parse_lark(text: str, **json_options: Any) -> Grammar:
     """The rules of a grammar; it starts with ``start``.
 
+    ``json_options``: as of ``compile_schema``, for the schemas inside.
     Raises GrammarError with line, column and rule.
     """
     definitions: Definitions = read_definitions(text)
-    named = NamedRules(text)
-    parser = Parser(text, definitions, named)
+    named, schemas = NamedRules(text), Schemas(json_options)
+    parser = Parser(text, definitions, named, schemas)
     parser.define_all()
-    return named.finish(parser.begin(START))
+    grammar = named.finish(parser.begin(START))
+    return replace(grammar, schemas=tuple(schemas.reports))

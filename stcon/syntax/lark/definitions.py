@@ -19,8 +19,6 @@ _REFUSED = {
     "%declare": ("terminals without a text cannot be written", "define them"),
     "%override": ("%override changes an imported grammar", "write the rule out"),
     "%extend": ("%extend changes an imported grammar", "write the rule out"),
-    "%json": ("a schema inside a grammar is not known", "use constrain(schema=...)"),
-    "%regex": ("%regex is not known", "write /.../"),
     "%lark": ("a grammar inside a grammar is not known", "write its rules"),
     "%llguidance": ("options of llguidance are not known", "leave the line out"),
 }
@@ -137,7 +135,9 @@ class _Reader:
         if self.peek(ahead).kind != "name":
             return False
         after = self.peek(ahead + 1)
-        return after.text in (":", ".", "{") and not after.first
+        if after.text == "{":  # of a template, not of a count
+            return self.peek(ahead + 2).kind == "name" and not after.first
+        return after.text in (":", ".") and not after.first
 
     def _directive(self, token: Token) -> None:
         self._at += 1

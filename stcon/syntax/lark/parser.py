@@ -11,12 +11,13 @@ import re
 from collections.abc import Mapping
 from typing import NoReturn
 
-from stcon.errors import GrammarError, RegexError
+from stcon.errors import GrammarError, RegexError, SchemaError
 from stcon.syntax import rules as r
 from stcon.syntax.charset import CharSet
 from stcon.syntax.counts import counted_items
 from stcon.syntax.encode import encode, utf8
 from stcon.syntax.lark.definitions import Definition, Definitions, is_terminal
+from stcon.syntax.lark.inline import Schemas, structured_regex
 from stcon.syntax.lark.tokens import Token
 from stcon.syntax.named_rules import NamedRules
 from stcon.syntax.regex import parse_regex
@@ -25,6 +26,7 @@ from stcon.syntax.rules import Expr
 _DEEPEST = 100  # groups and templates inside one another; Python recurses
 _MOST_TEMPLATES = 2_000
 _SIMPLE = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_REPEATS = (*_SIMPLE, "~", "{")
 _HIGHEST_COUNT = 1 << 63
 _ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.S)
 _ESCAPES = {
@@ -38,8 +40,15 @@ Bound = Mapping[str, Expr]
 class Parser:
     """Reads the bodies of ``definitions`` into ``named``."""
 
-    def __init__(self, text: str, definitions: Definitions, named: NamedRules) -> None:
+    def __init__(
+        self,
+        text: str,
+        definitions: Definitions,
+        named: NamedRules,
+        schemas: Schemas,
+    ) -> None:
         self._text = text
+        self._schemas = schemas
         self._definitions = definitions
         self._named = named
         self._made: dict[tuple[str, tuple[int, ...]], Expr] = {}
@@ -89,6 +98,10 @@ class Parser:
             spaced = is_terminal(token.text) and body.in_rule
             self._called[key] = self.spaced(found) if spaced else found
         return self._called[key]
+
+    def schema(self, text: str) -> Expr:
+        """A call of the rule of a schema."""
+        return self._schemas.call(text, self._named)
 
     def spaced(self, terminal: Expr) -> Expr:
         """A terminal and what is ignored after it."""
@@ -204,22 +217,39 @@ class _Body:
 
     def _repeated(self) -> Expr:
         item = self._item()
-        while self._peek().kind == "sign" and self._peek().text in ("*", "+", "?", "~"):
+        while self._peek().kind == "sign" and self._peek().text in _REPEATS:
             sign = self._peek()
             self._at += 1
-            least, most = self._counts() if sign.text == "~" else _SIMPLE[sign.text]
+            least, most = self._counts(sign)
             item = counted_items(item, least, most, self._parser._named.new)
         return item
 
-    def _counts(self) -> tuple[int, int | None]:
-        first = self._number()
-        least = most = int(first.text)
-        if self._is_next(".."):
+    def _counts(self, sign: Token) -> tuple[int, int | None]:
+        """Of ``*``, ``+``, ``?``, ``~ n``, ``~ n..m`` and ``{n,m}``."""
+        if sign.text in _SIMPLE:
+            return _SIMPLE[sign.text]
+        is_braced = sign.text == "{"
+        first = self._peek()
+        has_least = not (is_braced and self._is_next(","))
+        least = int(self._number().text) if has_least else 0
+        most: int | None = least
+        if self._is_next("," if is_braced else ".."):
             self._at += 1
-            most = int(self._number().text)
-        if not 0 <= least <= most <= _HIGHEST_COUNT:
+            is_open = is_braced and self._is_next("}") and has_least
+            most = None if is_open else int(self._number().text)
+        if is_braced:
+            if not self._is_next("}"):
+                self.fail("this count is not closed", sign)
+            self._at += 1
+        highest = least if most is None else most
+        if not 0 <= least <= highest <= _HIGHEST_COUNT:
             self.fail(f"a count from {least} to {most} is none", first)
         return least, most
+
+    def _is_count(self) -> bool:
+        """Whether a count in braces comes next, not the arguments of a template."""
+        inside = self._peek(1)
+        return self._is_next("{") and (inside.kind == "number" or inside.text == ",")
 
     def _number(self) -> Token:
         token = self._peek()
@@ -235,6 +265,8 @@ class _Body:
             return self._terminal(self._text_or_range(token))
         if token.kind == "regex":
             return self._terminal(self._regex(token))
+        if token.kind == "json":
+            return self._terminal(self._inline(token))
         if token.kind == "name":
             return self._name(token)
         if token.text in ("(", "["):
@@ -259,7 +291,7 @@ class _Body:
         return found if opening.text == "(" else r.optional(found)
 
     def _name(self, token: Token) -> Expr:
-        if self._is_next("{"):
+        if self._is_next("{") and not self._is_count():
             return self._parser.instance(token, self._arguments(), self)
         if token.text in self._bound:
             return self._bound[token.text]
@@ -318,6 +350,19 @@ class _Body:
             return encode(parse_regex(whole, mode="full"), utf8)
         except RegexError as error:
             self.fail(f"in this regex: {error.message.splitlines()[0]}", token)
+
+    def _inline(self, token: Token) -> Expr:
+        """What ``%json`` or ``%regex`` stands for."""
+        is_schema = token.text.startswith("%json")
+        given = token.text.removeprefix("%json").removeprefix("%regex").strip(" \t\r\n")
+        if is_schema and not self.in_rule:
+            self.fail("a schema stands in a rule, not in a terminal", token)
+        try:
+            return self._parser.schema(given) if is_schema else structured_regex(given)
+        except SchemaError as error:
+            self.fail(f"in this schema: {error.message}", token, error.hint)
+        except ValueError as error:
+            self.fail(str(error), token)
 
     def fail(self, message: str, token: Token, hint: str = "") -> NoReturn:
         """Raises GrammarError at ``token``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ _TOKEN = re.compile(
     (?P<space>(?:[ \t\r\n]|//[^\n]*|\#[^\n]*)+)
   | (?P<string>"(?:[^"\\\n]|\\.)*"i?)
   | (?P<regex>/(?![/*])(?:[^/\\\n]|\\.)+/[a-zA-Z]*)
-  | (?P<name>_{0,2}[A-Za-z][A-Za-z0-9_]*)
+  | (?P<name>_{0,2}[A-Za-z][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*)
   | (?P<directive>%[a-z]+)
   | (?P<number>-?[0-9]+)
   | (?P<special><[^>\n]*>)
@@ -20,12 +21,19 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_SPACE = re.compile(r"[ \t\r\n]*")
+INLINE = ("%json", "%regex")
+"""Directives that stand for something inside a rule."""
+
 _OPEN = {'"': "this text is not closed", "/": "this regex is not closed"}
 
 
 class Token(NamedTuple):
-    """``kind``: string, regex, name, directive, number, special, sign or end;
-    ``first``: whether it is the first on its line."""
+    """``kind``: string, regex, name, directive, json, number, special, sign or end;
+    ``first``: whether it is the first on its line.
+
+    A token of the kind json is ``%json`` or ``%regex`` with the JSON text after it.
+    """
 
     kind: str
     text: str
@@ -46,11 +54,30 @@ def read_tokens(text: str) -> list[Token]:
             why = _OPEN.get(text[at], f"{text[at]!r} is not known here")
             raise GrammarError(why, text=text, offset=at)
         kind = match.lastgroup or ""
+        end = match.end()
         if kind == "space":
             first = first or "\n" in match[0]
+        elif match[0] in INLINE:
+            end = _end_of_json(text, end)
+            found.append(Token("json", text[at:end], at, first))
+            first = False
         else:
             found.append(Token(kind, match[0], at, first))
             first = False
-        at = match.end()
+        at = end
     found.append(Token("end", "", len(text), True))
     return found
+
+
+def _end_of_json(text: str, at: int) -> int:
+    """Where the JSON text that begins at ``at`` or after white space ends."""
+    space = _SPACE.match(text, at)
+    start = space.end() if space else at
+    try:
+        return json.JSONDecoder().raw_decode(text, start)[1]
+    except json.JSONDecodeError as error:
+        why = f"this is no JSON: {error.msg}"
+        raise GrammarError(why, text=text, offset=error.pos) from None
+    except (RecursionError, ValueError):
+        why = "this JSON nests too deep, or has too long a number"
+        raise GrammarError(why, text=text, offset=start) from None
