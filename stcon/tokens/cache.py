@@ -147,7 +147,10 @@ def _views(table: list[Any], body: bytes | memoryview) -> Iterator[tuple[str, Ar
         count = math.prod(shape)
         flat = np.frombuffer(body, np.dtype(dtype), count, at)
         at += flat.nbytes + -flat.nbytes % _ALIGN
-        yield name, flat.astype(flat.dtype.newbyteorder("="), copy=False).reshape(shape)
+        native = flat.astype(flat.dtype.newbyteorder("="), copy=False)
+        aligned = np.require(native, requirements="A").reshape(shape)
+        aligned.flags.writeable = False
+        yield name, aligned
 
 
 def _checksum(facts: Mapping[str, Any], body: bytes | memoryview) -> str:

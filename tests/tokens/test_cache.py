@@ -155,6 +155,19 @@ def test_a_large_file_is_mapped_and_outlives_what_replaces_it(own_folder: Path) 
     assert_same({name: have[name] for name in ARRAYS})
 
 
+def test_a_header_of_any_length_gives_aligned_arrays(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = np.arange(LARGE, dtype=np.int32)
+    for align in (1, 3, 64):
+        monkeypatch.setattr(cache, "_ALIGN", align)
+        cache.store("t", "k" * align, {"x": numbers})
+        have = cache.load("t", "k" * align) or {}
+        assert have["x"].flags.aligned and not have["x"].flags.writeable
+        assert memoryview(have["x"].data).format == "i"
+        assert np.array_equal(have["x"], numbers)
+
+
 def test_a_large_file_that_is_damaged_is_no_entry(own_folder: Path) -> None:
     cache.store("t", "k", {"x": np.arange(LARGE, dtype=np.int32)})
     file = only_file(own_folder)
