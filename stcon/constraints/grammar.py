@@ -24,6 +24,7 @@ from stcon.constraints.missing_bytes import (
     refuse_missing,
     usable_bytes,
 )
+from stcon.constraints.stacked import StackConstraint
 from stcon.constraints.storage import write
 from stcon.machines.dfa import DEAD
 from stcon.machines.grammar import GrammarMachine
@@ -40,20 +41,17 @@ from stcon.tokens.mask_classes import MaskClasses
 if TYPE_CHECKING:
     from stcon.tokens.vocabulary import Vocabulary
 
-END = -1
-
-_LONGEST_FORCED = 4096  # bytes; 10 µs each
-
 BUILD_LIMITS = Limits(states=200_000, seconds=600.0, bytes=2 << 30)
 """What ``build`` may take; decoding needs none of it."""
 
 _lock = threading.Lock()
 
 
-class GrammarConstraint(Constraint):
+class GrammarConstraint(StackConstraint):
     """See Constraint; states are sets of stacks, ``DEAD`` and ``END``."""
 
     kind = "grammar"
+    stacks = Stacks
 
     def __init__(
         self,
@@ -115,17 +113,6 @@ class GrammarConstraint(Constraint):
         known_as = self.vocabulary.fingerprint
         return displacement_classes(self.transducer, known_as, report, limits)
 
-    def advance(self, state: State, token: int) -> State:
-        """The state after ``token``; ``DEAD`` when it is not allowed.
-
-        Raises LimitError when the output can be read in too many ways.
-        """
-        if token in self.vocabulary.eos_ids:
-            return END if self.is_complete(state) else DEAD
-        if not 0 <= token < self.vocabulary.size or not self.vocabulary.is_text(token):
-            return DEAD
-        return self.read(state, self.vocabulary.token_bytes(token))
-
     def allowed(self, state: State) -> NDArray[np.bool_]:
         """bool [vocabulary size]: which tokens may come next."""
         row = np.zeros(self.vocabulary.size, np.bool_)
@@ -161,33 +148,12 @@ class GrammarConstraint(Constraint):
                     todo.append((rest, below))
         return found
 
-    def is_complete(self, state: State) -> bool:
-        """Whether the output may end in ``state``."""
-        if isinstance(state, Stacks):
-            return self.machine.is_complete(state)
-        return bool(state == END)
-
     def read(self, state: State, data: bytes) -> State:
         """The state after the bytes ``data``, or ``DEAD``."""
         if not isinstance(state, Stacks):
             return DEAD if data else state
         after = self.machine.run(state, data)
         return after if after.cells or after.has_empty else DEAD
-
-    def live(self, state: State) -> tuple[int, ...]:
-        """The bytes that may come next, ascending."""
-        return self.machine.live(state) if isinstance(state, Stacks) else ()
-
-    def forced(self, state: State) -> bytes:
-        """The text that every valid continuation of ``state`` starts with; of a
-        long one the first 4,096 bytes."""
-        out = bytearray()
-        while len(live := self.live(state)) == 1 and not self.is_complete(state):
-            out += bytes(live)
-            if len(out) == _LONGEST_FORCED:
-                break
-            state = self.read(state, bytes(live))
-        return bytes(out)
 
     def shortest(self, state: State) -> bytes:
         """A shortest text that completes the output from ``state``.
@@ -216,12 +182,6 @@ class GrammarConstraint(Constraint):
             self._shortest,
             self._reads,
         )
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the machine and of the hops worked out so far, in bytes."""
-        made = self._transducer
-        return self.machine.nbytes + (made.nbytes if made else 0)
 
     def report(self) -> dict[str, Any]:
         """How the format is enforced: machine kind, states, bytes; and which rules

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from stcon.constraints.constraint import Constraint, LogitsProcessor, State
 from stcon.constraints.missing_bytes import refuse_missing
 from stcon.constraints.pushdown_costs import PushdownCosts
+from stcon.constraints.stacked import StackConstraint
 from stcon.constraints.storage import write
 from stcon.constraints.unfinishable import unfinishable
-from stcon.errors import LimitError
 from stcon.machines.dfa import DEAD
 from stcon.machines.frames import Window
 from stcon.machines.pushdown import Cell, Pushdown
@@ -34,17 +34,14 @@ from stcon.tokens.transducer import Transducer
 if TYPE_CHECKING:
     from stcon.tokens.vocabulary import Vocabulary
 
-END = -1
-
 _lock = threading.Lock()
 
-_LONGEST_FORCED = 4096  # bytes; 25 µs each
 
-
-class PushdownConstraint(Constraint):
+class PushdownConstraint(StackConstraint):
     """See Constraint; states are configurations, ``DEAD`` and ``END``."""
 
     kind = "pushdown"
+    stacks = frozenset
 
     def __init__(
         self,
@@ -74,17 +71,6 @@ class PushdownConstraint(Constraint):
                 trie = self.vocabulary.trie
                 self._transducer = Transducer(self.machine, trie, standard)
             return self._transducer
-
-    def advance(self, state: State, token: int) -> State:
-        """The state after ``token``; ``DEAD`` when it is not allowed.
-
-        Raises LimitError when the output would nest too deep.
-        """
-        if token in self.vocabulary.eos_ids:
-            return END if self.is_complete(state) else DEAD
-        if not 0 <= token < self.vocabulary.size or not self.vocabulary.is_text(token):
-            return DEAD
-        return self.read(state, self.vocabulary.token_bytes(token))
 
     def allowed(self, state: State) -> NDArray[np.bool_]:
         """bool [vocabulary size]: which tokens may come next."""
@@ -120,35 +106,11 @@ class PushdownConstraint(Constraint):
                 todo.append((rest, below))
         return todo
 
-    def is_complete(self, state: State) -> bool:
-        """Whether the output may end in ``state``."""
-        if isinstance(state, frozenset):
-            return self.machine.is_complete(state)
-        return bool(state == END)
-
     def read(self, state: State, data: bytes) -> State:
         """The state after the bytes ``data``, or ``DEAD``."""
         if not isinstance(state, frozenset):
             return DEAD if data else state
         return self.machine.run(state, data) or DEAD
-
-    def live(self, state: State) -> tuple[int, ...]:
-        """The bytes that may come next, ascending."""
-        return self.machine.live(state) if isinstance(state, frozenset) else ()
-
-    def forced(self, state: State) -> bytes:
-        """The text that every valid continuation of ``state`` starts with; of a
-        long one the first 4,096 bytes, or those before it nests too deep."""
-        out = bytearray()
-        while len(live := self.live(state)) == 1 and not self.is_complete(state):
-            out += bytes(live)
-            if len(out) == _LONGEST_FORCED:
-                break
-            try:
-                state = self.read(state, bytes(live))
-            except LimitError:
-                break
-        return bytes(out)
 
     def shortest(self, state: State) -> bytes:
         """A shortest text that completes the output from ``state``."""
@@ -160,12 +122,6 @@ class PushdownConstraint(Constraint):
         return PushdownCosts(
             self.machine, self.vocabulary, self.transducer, self._reads
         )
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the machine and of the hops worked out so far, in bytes."""
-        made = self._transducer
-        return self.machine.nbytes + (made.nbytes if made else 0)
 
     def report(self) -> dict[str, Any]:
         """How the format is enforced: machine kind, states, depth, bytes."""
