@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stcon.api import constrain, load
+    from stcon.api import constrain, constrain_tools, load
     from stcon.constraints.constraint import Constraint
     from stcon.decode.patch import patch, unpatch
     from stcon.decode.stream import partial_json, stream
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from stcon.machines.limits import Limits
     from stcon.show.trace import trace
+    from stcon.syntax.tools import parse_tool_calls
     from stcon.tokens.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
@@ -48,7 +49,9 @@ __all__ = [
     "Vocabulary",
     "VocabularyError",
     "constrain",
+    "constrain_tools",
     "load",
+    "parse_tool_calls",
     "partial_json",
     "patch",
     "stream",
@@ -61,7 +64,9 @@ _HOME = {
     "Limits": "stcon.machines.limits",
     "Vocabulary": "stcon.tokens.vocabulary",
     "constrain": "stcon.api",
+    "constrain_tools": "stcon.api",
     "load": "stcon.api",
+    "parse_tool_calls": "stcon.syntax.tools",
     "partial_json": "stcon.decode.stream",
     "patch": "stcon.decode.patch",
     "stream": "stcon.decode.stream",

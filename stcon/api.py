@@ -19,6 +19,7 @@ from stcon.errors import (
     LimitError,
     RegexError,
     SchemaError,
+    VocabularyError,
 )
 from stcon.machines.compile import calls_itself, compile_rules
 from stcon.machines.dfa import DEAD, Dfa
@@ -29,7 +30,7 @@ from stcon.machines.pushdown import MAX_DEPTH, compile_pushdown, standard_pushdo
 from stcon.machines.stored import unpacked
 from stcon.syntax.rules import Rules
 from stcon.syntax.sizes import Sizes
-from stcon.tokens.huggingface import find_mark
+from stcon.tokens.huggingface import find_mark, find_tool_form
 from stcon.tokens.vocabulary import Vocabulary
 
 # Written out, in bytes and sets of bytes; about four make a state.
@@ -73,8 +74,8 @@ def constrain(
 
     ``tokenizer``: an mlx-lm TokenizerWrapper, a transformers tokenizer, a
     ``tokenizers.Tokenizer`` (with ``eos_token_ids``) or a ``Vocabulary``.
-    ``whitespace`` (``"compact"``, ``"bounded"``, ``"pretty"``, ``"free"``) and
-    ``escapes`` (``"usual"``, ``"any"``, ``"canonical"``): how JSON may be written.
+    ``whitespace`` (``"compact"``, ``"spaced"``, ``"bounded"``, ``"pretty"`` or
+    ``"free"``) and ``escapes`` (``"usual"``, ``"any"``, ``"canonical"``): see there.
     ``key_order``: ``"declared"``, or ``"any"`` (2**n states for n keys).
     ``max_sets``: states of an object or array that remembers keys or items.
     ``allow_unenforced``: names of keywords that may stay without effect.
@@ -101,6 +102,71 @@ def constrain(
     rules, notes = _rules(schema, regex, choices, **json_options)
     made = _make(rules, vocabulary, meter, depth, path, notes) or _refuse_empty(regex)
     return _finished(made, tokenizer, after, max_tokens)
+
+
+def constrain_tools(
+    tokenizer: Any,
+    tools: Sequence[Any],
+    *,
+    tool_choice: Any = "auto",
+    parallel_tool_calls: bool = True,
+    form: str | None = None,
+    escapes: str = "usual",
+    key_order: str = "declared",
+    max_sets: int = 4096,
+    allow_unenforced: Collection[str] = (),
+    eos_token_ids: Sequence[int] | None = None,
+    limits: Limits | None = None,
+    depth: int = MAX_DEPTH,
+    max_tokens: int | None = None,
+    after: str | bool = False,
+    path: str | None = None,
+) -> Constraint:
+    """The constraint of answers that call tools, in the form the model was trained on.
+
+    ``tools``: as chat APIs have them; their names, and arguments by their schemas, are
+    enforced; a call has no arguments that its schema does not speak of.
+    ``tool_choice``: ``"auto"`` (free text, then calls if any), ``"required"`` (calls
+    alone), ``"none"``, the name of a tool (one call of it), or an API's object.
+    ``parallel_tool_calls``: whether calls may follow one another.
+    ``form``: ``"json_tools"`` or ``"qwen3_coder"``; None: as the tokenizer has it.
+    Other arguments as of ``constrain``.
+
+    Raises SchemaError with a pointer into ``tools``, VocabularyError where the form is
+    not known, and what ``constrain`` raises.  See docs/tools.md.
+    """
+    from stcon.syntax.tools import compile_tools
+
+    _check_options(tokenizer, depth, path, max_tokens)
+    vocabulary, meter = Vocabulary.of(tokenizer, eos_token_ids), Meter(limits)
+    form = form or _tool_form(tokenizer)
+    compiled = compile_tools(
+        *(tools, form),
+        tool_choice=tool_choice,
+        parallel_tool_calls=parallel_tool_calls,
+        escapes=escapes,
+        key_order=key_order,
+        max_sets=max_sets,
+        allow_unenforced=_names(allow_unenforced),
+        work=meter.work,
+    )
+    notes = {"form": form, "tools": compiled.reports}
+    made = _make(compiled.rules, vocabulary, meter, depth, path, notes)
+    assert made is not None  # each tool has some arguments, or is refused
+    return _finished(made, tokenizer, after, max_tokens)
+
+
+def _tool_form(tokenizer: Any) -> str:
+    from stcon.syntax.tools import FORMS
+
+    found = find_tool_form(tokenizer)
+    if found in FORMS:
+        return found
+    how = f"as {found!r}" if found else "in no form that it tells"
+    raise VocabularyError(
+        f"this tokenizer's model writes tool calls {how}",
+        hint=f"give form=, one of {', '.join(FORMS)}, or a grammar",
+    )
 
 
 def _finished(

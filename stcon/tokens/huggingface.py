@@ -163,3 +163,17 @@ def find_mark(tokenizer: Any, after: str | bool) -> tuple[str, int | None, int |
         opens = "<" + text[2:]
     ids = [backend.token_to_id(part) if part else None for part in (text, opens)]
     return str(text), ids[0], ids[1]
+
+
+def find_tool_form(tokenizer: Any) -> str:
+    """The name of the form in which a model writes tool calls, as mlx-lm calls it: that
+    of the parser it chose, else what the chat template shows; "" for none."""
+    parser = getattr(tokenizer, "tool_parser", None)
+    if parser is not None:
+        return str(getattr(parser, "__module__", "")).rpartition(".")[2]
+    template = getattr(tokenizer, "chat_template", None)
+    if not isinstance(template, str) or "<tool_call>" not in template:
+        return ""
+    if "<tool_call>\\n<function=" in template or "<tool_call>\n<function=" in template:
+        return "qwen3_coder"
+    return "json_tools" if "tool_call.name" in template else ""

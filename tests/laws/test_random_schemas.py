@@ -139,7 +139,10 @@ def _small(digits: str) -> float:
 
 
 OPTIONS = st.sampled_from(
-    [{}, {}, {"whitespace": "free"}, {"escapes": "any"}, {"whitespace": "bounded"}]
+    [
+        *({}, {}, {"whitespace": "free"}, {"escapes": "any"}),
+        *({"whitespace": "bounded"}, {"whitespace": "spaced"}),
+    ]
 )
 
 

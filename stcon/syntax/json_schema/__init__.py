@@ -21,10 +21,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from stcon.errors import LimitError
+from stcon.errors import LimitError, SchemaError
 from stcon.syntax.json_schema.alternatives import Expander
 from stcon.syntax.json_schema.document import Document
-from stcon.syntax.json_schema.goals import goal
+from stcon.syntax.json_schema.goals import Goal, goal
 from stcon.syntax.json_schema.keywords import build, check_names, is_known
 from stcon.syntax.json_schema.keywords.ways import WAYS
 from stcon.syntax.json_schema.layout import layout
@@ -37,7 +37,7 @@ from stcon.syntax.json_schema.unsatisfiable import no_value
 from stcon.syntax.json_schema.writer import Writer
 from stcon.syntax.rules import EMPTY, Rules
 
-__all__ = ["CompiledSchema", "compile_schema"]
+__all__ = ["CompiledSchema", "OpenSchema", "compile_schema", "open_schema"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def compile_schema(
 
     ``schema``: a dict, JSON text, a bool, or what ``annotations.schema_of`` takes
     (pydantic models, dataclasses, TypedDicts, Literals, Enums, annotations).
-    ``whitespace``: ``"compact"``, ``"bounded"`` (``max_blanks`` in a run),
-    ``"free"`` or ``"pretty"`` (``indent``).  ``escapes``: spellings of characters
+    ``whitespace``: ``"compact"``, ``"spaced"``, ``"bounded"`` (``max_blanks`` in a
+    run), ``"free"`` or ``"pretty"`` (``indent``).  ``escapes``: spellings of characters
     in strings, see ``encode.json_string``.  ``key_order``: ``"declared"``
     or ``"any"``.  ``max_sets``: states of one object or array that remembers sets
     of keys or items.
@@ -81,6 +81,53 @@ def compile_schema(
     LimitError for those that combine in too many ways.  Cost: about 0.1 ms a
     field.
     """
+    opened = open_schema(
+        schema,
+        whitespace=whitespace,
+        escapes=escapes,
+        key_order=key_order,
+        allow_unenforced=allow_unenforced,
+        max_sets=max_sets,
+        max_blanks=max_blanks,
+        indent=indent,
+        recursion=recursion,
+        work=work,
+    )
+    rules = opened.writer.rules(opened.root)
+    if rules.rules[rules.start] is EMPTY:
+        raise opened.no_value()
+    return CompiledSchema(rules, opened.document.report.as_dict(WAYS))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSchema:
+    """A schema that is about to be written: its ``writer``, and the goal of the whole,
+    which some value reaches as far as is known."""
+
+    writer: Writer
+    document: Document
+    root: Goal
+
+    def no_value(self) -> SchemaError:
+        """That no value satisfies it."""
+        return no_value(self.writer.plan, self.document, self.root)
+
+
+def open_schema(
+    schema: object,
+    *,
+    whitespace: str = "compact",
+    escapes: str = "usual",
+    key_order: str = "declared",
+    allow_unenforced: Collection[str] = frozenset(),
+    max_sets: int = MAX_SETS,
+    max_blanks: int = 16,
+    indent: int = 2,
+    recursion: bool = True,
+    work: Callable[[int], None] = unmetered,
+) -> OpenSchema:
+    """``schema`` as far as ``compile_schema`` comes before it writes; the same
+    arguments and errors."""
     check_names(allow_unenforced)
     options = Options.of(key_order, max_sets, work)
     spaces = layout(whitespace, max_blanks, indent)
@@ -96,10 +143,8 @@ def compile_schema(
     standard = standard_rules(
         whitespace, escapes, max_blanks, recursion and not spaces.has_depth
     )
-    rules = Writer(plan, document, spaces, escapes, recursion, standard).rules(root)
-    if rules.rules[rules.start] is EMPTY:
-        raise no_value(plan, document, root)
-    return CompiledSchema(rules, document.report.as_dict(WAYS))
+    writer = Writer(plan, document, spaces, escapes, recursion, standard)
+    return OpenSchema(writer, document, root)
 
 
 def _too_deep() -> LimitError:

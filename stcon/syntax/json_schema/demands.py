@@ -17,7 +17,7 @@ from stcon.syntax.json_schema.goals import Goal, goal
 from stcon.syntax.json_schema.object_shape import Case, FreeKeys, ObjectShape
 from stcon.syntax.json_schema.objects import Matching, Others, SomeName, SomeValue
 from stcon.syntax.json_schema.options import Options
-from stcon.syntax.json_schema.pairs import Pair, free_key, named_pair
+from stcon.syntax.json_schema.pairs import Pair, free_key
 from stcon.syntax.rules import Expr, concat, union
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def pair_texts(
 ) -> Iterator[tuple[Expr, Met]]:
     """The texts of a named pair, with the demands each meets."""
     for wanted, met in ways(shape, pair.name, pair.value, writer.plan.expander):
-        yield named_pair(pair.name, writer.value(wanted, depth), writer), met
+        yield writer.named_pair(pair.name, writer.value(wanted, depth)), met
 
 
 def witness_texts(

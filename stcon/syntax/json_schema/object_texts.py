@@ -27,24 +27,26 @@ if TYPE_CHECKING:
 
 def object_expr(shape: ObjectShape, writer: Writer, depth: int) -> Expr:
     """The texts of the objects of ``shape``."""
-    layout = writer.layout
+    has_none, inside = inside_expr(shape, writer, depth)
+    nothing = writer.layout.empty if has_none else EMPTY
+    return in_brackets("{", nothing, inside, "}", writer.layout, depth)
+
+
+def inside_expr(shape: ObjectShape, writer: Writer, depth: int) -> tuple[bool, Expr]:
+    """Whether there may be no pair, and the texts of one pair or more."""
     writer.plan.expander.options.work(1 + len(shape.names) + len(shape.free))
     if writer.plan.expander.options.any_order and shape.names:
-        has_none, inside = unordered_keys(shape, writer, depth)
-    elif (
+        return unordered_keys(shape, writer, depth)
+    if (
         shape.least
         or shape.most is not None
         or shape.some
         or shape.presence is not True
     ):
-        has_none, inside = counted_keys(shape, writer, depth)
-    else:
-        pairs = named_pairs(shape, writer, depth)
-        comma = layout.comma(depth)
-        inside = _pairs(pairs, free_pairs(shape, writer, depth), comma)
-        has_none = not shape.required
-    nothing = layout.empty if has_none else EMPTY
-    return in_brackets("{", nothing, inside, "}", layout, depth)
+        return counted_keys(shape, writer, depth)
+    pairs = named_pairs(shape, writer, depth)
+    free = free_pairs(shape, writer, depth)
+    return not shape.required, _pairs(pairs, free, writer.layout.comma(depth))
 
 
 def _pairs(pairs: list[Pair], free: Expr, comma: Expr) -> Expr:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stcon.syntax.json_schema.constant_texts import key_expr
 from stcon.syntax.json_schema.constants import Constants
 from stcon.syntax.json_schema.goals import ANYTHING, Goal
 from stcon.syntax.json_schema.object_shape import FreeKeys, ObjectShape
@@ -46,16 +45,11 @@ def named_pairs(shape: ObjectShape, writer: Writer, depth: int) -> list[Pair]:
         Pair(
             name,
             wanted,
-            named_pair(name, writer.value(wanted, depth), writer),
+            writer.named_pair(name, writer.value(wanted, depth)),
             name in shape.required,
         )
         for name, wanted in shape.names.items()
     ]
-
-
-def named_pair(name: str, value: Expr, writer: Writer) -> Expr:
-    """A key, the colon and a value."""
-    return concat(key_expr(name), writer.layout.colon, value)
 
 
 def free_pairs(shape: ObjectShape, writer: Writer, depth: int) -> Expr:

@@ -18,7 +18,7 @@ from stcon.syntax.encode import json_string
 from stcon.syntax.json_schema.alternatives import Shape
 from stcon.syntax.json_schema.array_texts import array_expr
 from stcon.syntax.json_schema.arrays import ArrayShape
-from stcon.syntax.json_schema.constant_texts import constants_expr
+from stcon.syntax.json_schema.constant_texts import constants_expr, key_expr
 from stcon.syntax.json_schema.constants import Constants
 from stcon.syntax.json_schema.document import Document
 from stcon.syntax.json_schema.goals import ANYTHING, Goal
@@ -98,25 +98,35 @@ class Writer:
         encoder = partial(json_string, escapes=escapes)
         self._texts = Texts(encoder)
         self._ticked = Texts(lambda charset: concat(TICK, encoder(charset)))
-        self._standard = standard
+        self.standard = standard
 
     def rules(self, root: Goal) -> Rules:
         """The rules of all values that reach ``root``."""
-        standard = self._standard
+        standard = self.standard
         if root == ANYTHING and self._has_values:
             return Rules(standard.rules, VALUE.name, standard)
-        self._write(root)
+        self.write(root)
         expr = self._done[frozenset(root), 0]
         rules = {**self._rules, **standard.rules}
-        keys = frozenset(c.name for c in self._other_keys.values())
+        keys = self.ambiguous
         if isinstance(expr, Call):
             return Rules(rules, expr.name, standard, (), keys)
         return Rules({"start": expr, **rules}, "start", standard, (), keys)
 
     @property
+    def ambiguous(self) -> frozenset[str]:
+        """See Rules."""
+        return frozenset(call.name for call in self._other_keys.values())
+
+    @property
+    def own_rules(self) -> dict[str, Expr]:
+        """The rules that what was written calls, but for the standard ones."""
+        return self._rules
+
+    @property
     def _has_values(self) -> bool:
         """Whether there are standard rules for values of any kind."""
-        return VALUE.name in self._standard.rules
+        return VALUE.name in self.standard.rules
 
     def value(self, wanted: Goal, depth: int) -> Expr:
         """The expression of a part, at the depth of its container."""
@@ -129,10 +139,15 @@ class Writer:
             return Call(self._names[node])
         return self._done[node]
 
+    def named_pair(self, name: str, value: Expr) -> Expr:
+        """A key, the colon and a value."""
+        return concat(key_expr(name), self.layout.colon, value)
+
     def _node(self, wanted: Goal, depth: int) -> Node:
         return frozenset(wanted), depth if self.layout.has_depth else 0
 
-    def _write(self, root: Goal) -> None:
+    def write(self, root: Goal) -> None:
+        """Nothing; the parts of ``root`` have their expressions."""
         path = {self._node(root, 0): self._opened(root, 0)}
         while path:
             node = next(reversed(path))
@@ -160,7 +175,7 @@ class Writer:
     def _close(self, node: Node, at: _Open) -> None:
         shapes = self.plan.shapes[node[0]]
         depth = at.depth if self.layout.has_depth else 0
-        expr = union(*(self._shape(shape, depth) for shape in shapes))
+        expr = union(*(self.shape(shape, depth) for shape in shapes))
         if self._is_worth_a_rule(node, expr):
             self._names.setdefault(node, self._new_name(at.goal))
         if node in self._names:
@@ -173,7 +188,8 @@ class Writer:
             return False
         return self._sizes.of(expr) > _MAX_INLINED
 
-    def _shape(self, shape: Shape, depth: int) -> Expr:
+    def shape(self, shape: Shape, depth: int) -> Expr:
+        """The texts of the values of ``shape``, whose parts have been written."""
         if isinstance(shape, Constants):
             return constants_expr(shape.values, self.layout, depth)
         if isinstance(shape, StringShape):
@@ -226,7 +242,7 @@ class Writer:
     def _new_name(self, wanted: Goal) -> str:
         """A name no rule has yet, after the schema it is from."""
         name = "value" if wanted == ANYTHING else self._pointer(wanted)
-        taken = {*self._names.values(), *self._standard.rules, "start"}
+        taken = {*self._names.values(), *self.standard.rules, "start"}
         number, unique = 1, name
         while unique in taken:
             number += 1

@@ -43,6 +43,21 @@ def test_pretty(value: Any, indent: int) -> None:
 
 
 @pytest.mark.parametrize("value", VALUES)
+def test_spaced(value: Any) -> None:
+    matches = matcher(compile_schema(SCHEMA, whitespace="spaced").rules)
+    assert matches(json.dumps(value).encode())
+    compact = json.dumps(value, separators=(",", ":"))
+    assert matches(compact.encode()) == (compact == json.dumps(value))
+
+
+def test_spaced_values_of_any_kind() -> None:
+    matches = matcher(compile_schema({}, whitespace="spaced").rules)
+    value = {"a": [1, {"b": [None, True, {}]}], "c": {"d": "e"}}
+    assert matches(json.dumps(value).encode())
+    assert not matches(json.dumps(value, separators=(",", ":")).encode())
+
+
+@pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("whitespace", ["bounded", "free"])
 def test_loose(value: Any, whitespace: str) -> None:
     matches = matcher(compile_schema(SCHEMA, whitespace=whitespace).rules)

@@ -1,0 +1,161 @@
+"""Tool calls to rules: free text, then calls in the form that a model was trained on.
+
+    requested   the list of tools, closed schemas; what tool_choice means
+    tagged      arguments between tags
+    read        a text back to calls
+
+The forms have the names of mlx-lm's parsers.  ``json_tools`` (Hermes, Qwen2.5, Qwen3):
+
+    <tool_call>
+    {"name": "weather", "arguments": {"city": "Oslo"}}
+    </tool_call>
+
+``qwen3_coder`` (Qwen3-Coder, Qwen3.5):
+
+    <tool_call>
+    <function=weather>
+    <parameter=city>
+    Oslo
+    </parameter>
+    </function>
+    </tool_call>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from stcon.errors import SchemaError
+from stcon.syntax.encode import encode, utf8
+from stcon.syntax.json_schema import open_schema
+from stcon.syntax.json_schema.keywords.ways import WAYS
+from stcon.syntax.regex import parse_regex
+from stcon.syntax.renamed import renamed
+from stcon.syntax.rules import (
+    EMPTY,
+    Call,
+    Expr,
+    Rules,
+    concat,
+    literal,
+    optional,
+    star,
+    union,
+)
+from stcon.syntax.tools.read import OPEN, parse_tool_calls
+from stcon.syntax.tools.requested import Tool, Wanted, read_choice, read_tools
+from stcon.syntax.tools.tagged import tagged_arguments
+
+__all__ = ["FORMS", "CompiledTools", "compile_tools", "parse_tool_calls"]
+
+FORMS = ("json_tools", "qwen3_coder")
+_BETWEEN = literal("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTools:
+    """``rules``: the bytes of the answers; ``reports``: of the schema of each tool that
+    may be called, by name."""
+
+    rules: Rules
+    reports: dict[str, dict[str, Any]]
+
+
+def compile_tools(
+    tools: Any,
+    form: str,
+    *,
+    tool_choice: Any = "auto",
+    parallel_tool_calls: bool = True,
+    **options: Any,
+) -> CompiledTools:
+    """The rules of answers with calls of ``tools``, written in ``form``.
+
+    ``options``: those of ``compile_schema``.  Raises SchemaError, with a pointer into
+    the list of tools, and LimitError.
+    """
+    if form not in FORMS:
+        raise ValueError(f"form is one of {', '.join(FORMS)}, not {form!r}")
+    wanted = read_choice(tool_choice, read_tools(tools), parallel_tool_calls)
+    calls = _Calls(form, options)
+    found = union(*(calls.of(tool) for tool in wanted.tools))
+    start = _answers(found, wanted)
+    rules = {"start": start, **calls.rules}
+    whole = Rules(rules, "start", calls.standard, (), frozenset(calls.ambiguous))
+    return CompiledTools(whole, calls.reports)
+
+
+def _answers(call: Expr, wanted: Wanted) -> Expr:
+    if call is EMPTY:
+        return _free_text()
+    several = concat(call, star(concat(_BETWEEN, call))) if wanted.may_repeat else call
+    if wanted.must_call:
+        return several
+    return concat(_free_text(), optional(several))
+
+
+@lru_cache(maxsize=1)
+def _free_text() -> Expr:
+    """Any text in which no call begins."""
+    language = f"(?!(?s:.*){OPEN})(?s:.*)"
+    return encode(parse_regex(language, mode="full"), utf8)
+
+
+class _Calls:
+    """The calls of several tools; ``rules``: what they call, ``standard`` too."""
+
+    def __init__(self, form: str, options: Mapping[str, Any]) -> None:
+        self._form = form
+        self._options = {"whitespace": "spaced", **options}
+        self.rules: dict[str, Expr] = {}
+        self.standard: Rules | None = None
+        self.ambiguous: set[str] = set()
+        self.reports: dict[str, dict[str, Any]] = {}
+
+    def of(self, tool: Tool) -> Expr:
+        """The texts of the calls of one tool."""
+        try:
+            arguments = self._arguments(tool)
+        except SchemaError as error:
+            raise _inside(error, tool) from error
+        if self._form == "json_tools":
+            opens = f'{OPEN}\n{{"name": "{tool.name}", "arguments": '
+            return concat(literal(opens), arguments, literal("}\n</tool_call>"))
+        opens = f"{OPEN}\n<function={tool.name}>\n"
+        return concat(literal(opens), arguments, literal("</function>\n</tool_call>"))
+
+    def _arguments(self, tool: Tool) -> Expr:
+        """A call of the rule of the arguments, which is defined."""
+        opened = open_schema(tool.parameters, **self._options)
+        writer = opened.writer
+        if self._form == "json_tools":
+            rules = writer.rules(opened.root)
+            body = rules.rules[rules.start]
+            if body is EMPTY:
+                raise opened.no_value()
+        else:
+            body = tagged_arguments(opened)
+        self.standard = writer.standard
+        self.reports[tool.name] = opened.document.report.as_dict(WAYS)
+        shared = writer.standard.rules
+
+        def name(given: str) -> str:
+            return given if given in shared else f"{tool.name}: {given}"
+
+        own = {"": body, **writer.own_rules}
+        self.rules |= {**shared, **renamed(own, name)}
+        self.ambiguous |= set(map(name, writer.ambiguous))
+        return Call(name(""))
+
+
+def _inside(error: SchemaError, tool: Tool) -> SchemaError:
+    """``error`` with its place in the list of tools."""
+    return SchemaError(
+        error.message.removeprefix(f"{error.pointer}: "),
+        pointer=tool.pointer + error.pointer.removeprefix("#"),
+        keyword=error.keyword,
+        hint=error.hint,
+    )

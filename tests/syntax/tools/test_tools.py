@@ -1,0 +1,425 @@
+"""Tool calls: what a request says, what is written, and what readers make of it."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from mlx_lm.tool_parsers import json_tools, qwen3_coder
+from pydantic import BaseModel
+
+from stcon import SchemaError, VocabularyError, constrain_tools, parse_tool_calls
+from stcon.constraints.constraint import Constraint
+from stcon.machines.dfa import DEAD
+from stcon.syntax.tools import FORMS
+from stcon.tokens.huggingface import find_tool_form
+from tests.laws import laws
+from tests.test_api import BYTES
+from tests.worlds import vocabulary
+
+PARSERS = {"json_tools": json_tools, "qwen3_coder": qwen3_coder}
+WEATHER = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "days": {"type": "integer", "minimum": 1, "maximum": 9},
+        "exact": {"type": "boolean"},
+        "unit": {"type": "string", "enum": ["C", "F"]},
+        "near": {"type": "array", "items": {"type": "number"}, "maxItems": 2},
+        "more": {"type": "object", "properties": {"why": {"type": "string"}}},
+    },
+    "required": ["city"],
+}
+TOOLS: list[dict[str, Any]] = [
+    {"type": "function", "function": {"name": "weather", "parameters": WEATHER}},
+    {"type": "function", "function": {"name": "ping"}},
+    {"type": "function", "function": {"name": "move-to.2", "parameters": {
+        "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+        "required": ["x", "y"]}}},
+]  # fmt: skip
+
+
+def made(form: str, tools: Any = None, **options: Any) -> Constraint:
+    return constrain_tools(
+        BYTES, TOOLS if tools is None else tools, form=form, **options
+    )
+
+
+def written(form: str, name: str, arguments: dict[str, Any]) -> str:
+    """A call as the chat templates of such models write it."""
+    if form == "json_tools":
+        inside = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
+        return f"<tool_call>\n{inside}\n</tool_call>"
+    pairs = "".join(
+        f"<parameter={key}>\n{as_text(value)}\n</parameter>\n"
+        for key, value in arguments.items()
+    )
+    return f"<tool_call>\n<function={name}>\n{pairs}</function>\n</tool_call>"
+
+
+def as_text(value: Any) -> str:
+    if isinstance(value, (dict, list)) or value is None:
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("weather", {"city": "Oslo"}),
+    ("weather", {"city": 'São "Paulo"\n', "days": 3, "exact": True, "unit": "F"}),
+    ("weather", {"city": "", "near": [1, -2.5], "more": {"why": "<b>\\"}}),
+    ("weather", {"city": "x", "exact": False, "more": {}}),
+    ("ping", {}),
+    ("move-to.2", {"x": 0, "y": -1.5}),
+]
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("weather", {}),
+    ("weather", {"city": "Oslo", "days": 10}),
+    ("weather", {"city": "Oslo", "town": "x"}),
+    ("weather", {"city": "Oslo", "unit": "K"}),
+    ("weather", {"city": "Oslo", "near": [1, 2, 3]}),
+    ("ping", {"x": 1}),
+    ("pong", {}),
+    ("move-to.2", {"x": 0}),
+    ("move-to.2", {"x": "one", "y": 1}),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("name", "arguments"), CALLS)
+def test_calls_and_what_readers_make_of_them(
+    form: str, name: str, arguments: dict[str, Any]
+) -> None:
+    text = written(form, name, arguments)
+    constraint = made(form, tool_choice="required")
+    assert constraint.matches(text), constraint.explain(text)
+    call = {"name": name, "arguments": arguments}
+    assert parse_tool_calls(text, TOOLS) == ("", [call])
+    parser = PARSERS[form]
+    inside = text.removeprefix(parser.tool_call_start)
+    inside = inside.removesuffix(parser.tool_call_end)
+    assert parser.parse_tool_call(inside, TOOLS) == call
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("name", "arguments"), WRONG)
+def test_wrong_calls(form: str, name: str, arguments: dict[str, Any]) -> None:
+    text = written(form, name, arguments)
+    assert not made(form, tool_choice="required").matches(text)
+    assert not made(form).matches(text)
+
+
+ONE, TWO = ("ping", {}), ("move-to.2", {"x": 1, "y": 2})
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_choices(form: str) -> None:
+    one, two = written(form, *ONE), written(form, *TWO)
+    texts = {
+        *(
+            "",
+            "Hello <b>\n",
+            "a <tool_call",
+            one,
+            two,
+            f"{one}\n{two}",
+            f"Sure.\n{one}",
+        ),
+        *(f"{one}{two}", f"{one}\n", f"{one} done", "<tool_call>", one[:-1]),
+    }
+    free = {"", "Hello <b>\n", "a <tool_call"}
+    wanted: dict[Any, set[str]] = {
+        "none": free,
+        "auto": free | {one, two, f"{one}\n{two}", f"Sure.\n{one}"},
+        None: free | {one, two, f"{one}\n{two}", f"Sure.\n{one}"},
+        "required": {one, two, f"{one}\n{two}"},
+        "any": {one, two, f"{one}\n{two}"},
+        "ping": {one},
+    }
+    for choice, want in wanted.items():
+        constraint = made(form, tool_choice=choice)
+        assert {text for text in texts if constraint.matches(text)} == want, choice
+    for choice in (
+        {"type": "function", "function": {"name": "ping"}},
+        {"type": "tool", "name": "ping"},
+        {"name": "ping"},
+    ):
+        constraint = made(form, tool_choice=choice)
+        assert {text for text in texts if constraint.matches(text)} == {one}
+    single = made(form, tool_choice="required", parallel_tool_calls=False)
+    assert {text for text in texts if single.matches(text)} == {one, two}
+    single = made(form, parallel_tool_calls=False)
+    assert single.matches(f"Sure.\n{one}") and not single.matches(f"{one}\n{two}")
+    assert made(form, []).matches("free") and not made(form, []).matches(one)
+    assert made(form, tool_choice={"type": "auto"}).matches("free")
+
+
+def test_several_calls_are_read() -> None:
+    for form in FORMS:
+        text = "Let me see.\n" + "\n".join(written(form, *call) for call in CALLS)
+        assert made(form).matches(text)
+        before, calls = parse_tool_calls(text, TOOLS)
+        assert before == "Let me see.\n"
+        assert [(call["name"], call["arguments"]) for call in calls] == CALLS
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("<tool_call>\n{}", "no whole call"),
+        ("<tool_call>\n{}\n</tool_call> x", "name|no whole"),
+        (written("json_tools", "pong", {}), "no tool 'pong'"),
+        (written("qwen3_coder", "ping", {"x": 1}), "no argument 'x'"),
+        (written("qwen3_coder", "weather", {"days": "many"}), "none of number"),
+    ],
+)
+def test_what_is_no_call(text: str, why: str) -> None:
+    with pytest.raises((ValueError, KeyError), match=why):
+        parse_tool_calls(text, TOOLS)
+
+
+# Between tags: a schema, texts with their values, texts that are refused.
+VALUES: list[tuple[Any, dict[str, Any], list[str]]] = [
+    ({"type": "string"}, {"5": "5", "": "", "a\nb": "a\nb", "True": "True"},
+     ["null", "NULL", "a</parameter>b", "</tool_call>"]),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}]},
+     {"null": None, "5": "5", "x": "x", "[1]": "[1]"}, ["Null"]),
+    ({"type": ["string", "integer"]}, {"5": 5, "-7": -7, "x5": "x5", " 5": " 5"},
+     ["2.5", "1e3", "null"]),
+    ({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]},
+     {"[1, 2]": [1, 2], "x [1]": "x [1]"}, ['["a"]', "[1,2]", " [", "{"]),
+    ({"type": "boolean"}, {"true": True, "True": True, "false": False, "False": False},
+     ["TRUE", "1", "yes"]),
+    ({"const": True}, {"true": True, "True": True}, ["false"]),
+    ({"enum": ["a", 1, None, True, [1], {"k": "v"}]},
+     {"a": "a", "1": 1, "null": None, "true": True, "[1]": [1],
+      '{"k": "v"}': {"k": "v"}}, ['"a"', "2", "b"]),
+    ({"type": "integer"}, {"12": 12}, ["1.5", "x", "", "null"]),
+    ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, {"5": 5, "null": None}, ["x"]),
+    ({}, {"x": "x", "1": 1, "true": True, "null": None, '{"a": [1]}': {"a": [1]}},
+     ["{a", "[", "NULL"]),
+    ({"type": "string", "pattern": "^[a-c]+$"}, {"abc": "abc"}, ["", "d", '"abc"']),
+    ({"type": "string", "minLength": 2, "maxLength": 3},
+     {"éé": "éé", "a\n\n": "a\n\n", "abc": "abc"}, ["a", "abcd"]),
+    ({"type": "string", "format": "date"},
+     {"2024-02-29": "2024-02-29"}, ["2023-02-29"]),
+    ({"type": "string", "not": {"enum": ["no", "never"]}}, {"now": "now"}, ["no"]),
+    ({"$ref": "#/$defs/node"}, {'{"next": {"next": {}}}': {"next": {"next": {}}}},
+     ['{"next":{}}', "x"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "good", "bad"), VALUES, ids=lambda v: str(v)[:30])
+def test_values_between_tags(schema: Any, good: dict[str, Any], bad: list[str]) -> None:
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
+    node["additionalProperties"] = False
+    parameters = {"$defs": {"node": node}, "properties": {"v": schema}}
+    tools = [{"name": "f", "parameters": {**parameters, "required": ["v"]}}]
+    constraint = made("qwen3_coder", tools, tool_choice="required")
+
+    def call(value: str) -> str:
+        pair = f"<parameter=v>\n{value}\n</parameter>\n"
+        return f"<tool_call>\n<function=f>\n{pair}</function>\n</tool_call>"
+
+    for text, value in good.items():
+        assert constraint.matches(call(text)), (text, constraint.explain(call(text)))
+        [found] = parse_tool_calls(call(text), tools)[1]
+        assert found["arguments"]["v"] == value
+        assert type(found["arguments"]["v"]) is type(value)
+        assert Draft202012Validator(parameters).is_valid(found["arguments"])
+    assert [text for text in bad if constraint.matches(call(text))] == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("form", FORMS)
+def test_what_random_choices_write_is_a_valid_call(form: str, seed: int) -> None:
+    words = [b"<tool_call>", b"</tool_call>", b"<function=", b"</parameter>", b"null"]
+    words += [
+        b'": ',
+        b'", "',
+        b"}\n",
+        b"Oslo",
+        b"</",
+        b"\n</",
+        b"True",
+        b"[1, ",
+        b">\n",
+    ]
+    tokens = vocabulary(*words)
+    constraint = constrain_tools(
+        tokens, TOOLS, form=form, tool_choice="required", parallel_tool_calls=False
+    )
+    rng = np.random.default_rng(seed)
+    state, text = constraint.start, b""
+    for _ in range(60):
+        allowed = np.flatnonzero(constraint.allowed(state))
+        token = int(rng.choice(allowed))
+        if token in tokens.eos_ids:
+            break
+        state = constraint.advance(state, token)
+        text += tokens.token_bytes(token)
+    text += constraint.shortest(state)
+    _, [call] = parse_tool_calls(text.decode(), TOOLS)
+    schema = {tool["function"]["name"]: tool["function"].get("parameters", {})
+              for tool in TOOLS}[call["name"]]  # fmt: skip
+    assert Draft202012Validator(schema).is_valid(call["arguments"])
+    inside = text.decode().removeprefix("<tool_call>").removesuffix("</tool_call>")
+    assert PARSERS[form].parse_tool_call(inside, TOOLS) == call
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("choice", ["auto", "required", "none"])
+def test_laws(form: str, choice: str) -> None:
+    words = vocabulary(
+        b"<tool_call>", b"</tool_call>\n", b"<t", b"ool", b'"ping"', b">\n<"
+    )
+    constraint = constrain_tools(words, TOOLS, form=form, tool_choice=choice)
+    for seed in range(3):
+        laws.check_mask_is_accept(constraint, seed)
+        laws.check_forced(constraint, seed)
+        laws.check_outputs_are_valid(constraint, seed)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_limits_on_tokens(form: str) -> None:
+    constraint = made(form, tool_choice="required")
+    least = len(written(form, "ping", {}))
+    limited = constraint.within(least + 3)
+    rng = random.Random(0)
+    state, history = limited.start, b""
+    while True:
+        allowed = np.flatnonzero(limited.allowed(state)).tolist()
+        token = rng.choice(allowed)
+        if token in BYTES.eos_ids:
+            break
+        state = limited.advance(state, token)
+        assert state != DEAD
+        history += BYTES.token_bytes(token)
+    assert len(history) <= least + 3 and constraint.matches(history)
+
+
+def test_the_report() -> None:
+    report = made("json_tools").report()
+    assert report["form"] == "json_tools"
+    assert list(report["tools"]) == ["weather", "ping", "move-to.2"]
+    assert "minimum" in report["tools"]["weather"]["enforced"]
+    assert list(made("json_tools", tool_choice="ping").report()["tools"]) == ["ping"]
+
+
+class Search(BaseModel):
+    query: str
+    limit: int | None = None
+
+
+def test_other_ways_to_give_tools() -> None:
+    for tool in (
+        {"type": "function", "name": "s", "parameters": Search.model_json_schema()},
+        {"name": "s", "input_schema": Search.model_json_schema()},
+        {"type": "function", "function": {"name": "s", "parameters": Search}},
+    ):
+        constraint = made("qwen3_coder", [tool], tool_choice="required")
+        for arguments in ({"query": "x"}, {"query": "x", "limit": 5}):
+            text = written("qwen3_coder", "s", arguments)
+            assert constraint.matches(text)
+            assert parse_tool_calls(text, [tool])[1][0]["arguments"] == arguments
+
+
+OTHERS = [
+    ({"properties": {"a": {}}}, False),
+    ({"properties": {"a": {}}, "additionalProperties": True}, True),
+    ({"properties": {"a": {}}, "patternProperties": {"^b$": {}}}, True),
+    ({"allOf": [{"properties": {"a": {}}}]}, False),
+    ({"$ref": "#/$defs/x", "$defs": {"x": {"properties": {"a": {}}}}}, False),
+    ({"type": ["object", "null"], "properties": {"a": {}}}, False),
+    ({"type": "object"}, False),
+    (True, False),
+    ({"unevaluatedProperties": {"type": "integer"}}, True),
+]
+
+
+@pytest.mark.parametrize(("parameters", "are_open"), OTHERS)
+def test_other_arguments(parameters: Any, are_open: bool) -> None:
+    tools = [{"name": "f", "parameters": parameters}]
+    constraint = made("json_tools", tools)
+    assert constraint.matches(written("json_tools", "f", {"b": 1})) is are_open
+    assert constraint.matches(written("json_tools", "f", {}))
+    assert not constraint.matches(written("json_tools", "f", {}).replace("{}", "null"))
+
+
+BROKEN: list[tuple[Any, dict[str, Any], str, str]] = [
+    ("tools", {}, "#", "list of objects"),
+    ({"name": "f"}, {}, "#", "list of objects"),
+    ([1], {}, "#/0", "an object"),
+    ([{"type": "code_interpreter"}], {}, "#/0/type", "not known"),
+    ([{"function": 1}], {}, "#/0/function", "an object"),
+    ([{"function": {"name": "a b"}}], {}, "#/0/function/name", "letters, digits"),
+    ([{"name": "f"}, {"name": "f"}], {}, "#/1/name", "already"),
+    ([{"name": "f", "parameters": []}], {}, "#/0/parameters", "JSON Schema"),
+    ([{"name": "f", "parameters": {"type": "string"}}], {},
+     "#/0/parameters/type", "an object"),
+    ([{"name": "f", "parameters": {"properties": {"a": {"type": "strin"}}}}], {},
+     "#/0/parameters/properties/a/type", "strin"),
+    ([{"name": "f", "input_schema": {"properties": {"a": False},
+       "required": ["a"]}}], {}, "#/0/input_schema", "no value"),
+    ([{"name": "f", "parameters": {"$schema": "http://json-schema.org/draft-07/schema#",
+       "allOf": [{}]}}], {}, "#/0/parameters", "additionalProperties"),
+    ([{"name": "f"}], {"tool_choice": "g"}, "#", "name of a tool (f)"),
+    ([{"name": "f"}], {"tool_choice": 5}, "#", "not 5"),
+    ([], {"tool_choice": "required"}, "#", "no tool"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("tools", "options", "pointer", "words"), BROKEN)
+def test_broken_requests(
+    form: str, tools: Any, options: dict[str, Any], pointer: str, words: str
+) -> None:
+    with pytest.raises(SchemaError) as found:
+        made(form, tools, **options)
+    assert words in str(found.value)
+    assert found.value.pointer.startswith(pointer)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"additionalProperties": {"type": "string"}}, "other names"),
+        ({"patternProperties": {"^x": {}}}, "other names"),
+        ({"properties": {"a b": {}}}, "'a b' cannot be a name"),
+        ({"properties": {"a>": {}}}, "cannot be a name"),
+        ({"const": {"a": 1}}, "constants as a whole"),
+    ],
+)
+def test_what_cannot_stand_between_tags(parameters: Any, words: str) -> None:
+    tools = [{"name": "f", "parameters": parameters}]
+    with pytest.raises(SchemaError, match=words) as found:
+        made("qwen3_coder", tools)
+    assert found.value.pointer.startswith("#/0/parameters")
+    made("json_tools", tools)
+
+
+class Like:
+    """What of a tokenizer tells the form."""
+
+    def __init__(self, parser: Any = None, template: Any = None) -> None:
+        self.tool_parser = parser
+        self.chat_template = template
+
+
+def test_the_form_of_a_tokenizer() -> None:
+    for name, parser in PARSERS.items():
+        assert find_tool_form(Like(parser.parse_tool_call)) == name
+    tagged = "{{ '<tool_call>\\n<function=' + tool_call.name }}"
+    assert find_tool_form(Like(template=tagged)) == "qwen3_coder"
+    plain = "{{ '<tool_call>\\n{' + tool_call.name }}"
+    assert find_tool_form(Like(template=plain)) == "json_tools"
+    assert find_tool_form(Like(template="<tool_call> [x]")) == ""
+    assert find_tool_form(Like()) == find_tool_form(Like(template={"a": "b"})) == ""
+    with pytest.raises(VocabularyError, match="in no form that it tells") as found:
+        constrain_tools(BYTES, TOOLS)
+    assert "json_tools, qwen3_coder" in str(found.value)
+    with pytest.raises(ValueError, match="form is one of"):
+        made("mistral")
