@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from stcon.api import constrain
+from stcon.api import constrain, constrain_tools
 from stcon.constraints.constraint import Constraint
 from stcon.decode.budgets import limited
 from stcon.errors import StconError
-from stcon.server.formats import Format
+from stcon.server.formats import TOOLS, Format
+from stcon.syntax.tools import FORMS
+from stcon.tokens.huggingface import find_tool_form
 from stcon.tokens.vocabulary import Vocabulary
 
 _KEPT = 64
@@ -30,11 +32,15 @@ class Constraints:
             weakref.WeakKeyDictionary()
         )
 
-    def get(self, tokenizer: Any, format: Format) -> Constraint:
-        """The constraint of ``format``; a thinking model may think first.
+    def get(self, tokenizer: Any, format: Format) -> Constraint | None:
+        """The constraint of ``format``; a thinking model may think first.  None where
+        a model may call tools and is not known to have a form for that.
 
         ``tokenizer``: mlx-lm's TokenizerWrapper.  Raises ValueError.
         """
+        knows_form = format.kind != TOOLS or find_tool_form(tokenizer) in FORMS
+        if not knows_form and not format.must_call:
+            return None
         with self._lock:
             kept = self._of.setdefault(tokenizer, OrderedDict())
             if format in kept:
@@ -53,7 +59,8 @@ class Constraints:
 def check(format: Format) -> None:
     """Nothing; raises ValueError for a format that cannot be enforced, whatever the
     tokenizer.  Formats that passed are remembered."""
-    _made(Vocabulary.from_bytes(_BYTES, [0]), format)
+    form = {"form": FORMS[0]} if format.kind == TOOLS else {}
+    _made(Vocabulary.from_bytes(_BYTES, [0]), format, **form)
 
 
 def check_bias(bias: Mapping[int, float] | None) -> None:
@@ -74,7 +81,8 @@ def check_limit(constraint: Constraint, prompt: Sequence[int], max_tokens: int) 
 
 
 def _made(tokenizer: Any, format: Format, **options: Any) -> Constraint:
+    make = constrain_tools if format.kind == TOOLS else constrain
     try:
-        return constrain(tokenizer, **format.options, **options)
+        return make(tokenizer, **format.options, **options)
     except (StconError, TypeError) as error:
         raise ValueError(f"{format.field}: {error}") from error

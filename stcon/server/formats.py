@@ -1,8 +1,8 @@
 """The format a request asks for, in the spellings that clients send.
 
-OpenAI's ``response_format`` and its Responses API's ``text.format``; the ``schema``
-that llama.cpp and others take beside the type; vLLM's ``structured_outputs`` and the
-``guided_`` fields that it replaced.
+OpenAI's ``tools`` with ``tool_choice``, its ``response_format`` and its Responses API's
+``text.format``; the ``schema`` that llama.cpp and others take beside the type; vLLM's
+``structured_outputs`` and the ``guided_`` fields that it replaced.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Any
 
 Body = Mapping[str, Any]
 
+TOOLS = "tools"
 _OBJECT = {"type": "object"}
 
 
 @dataclass(frozen=True)
 class Format:
-    """What an answer must be.  ``kind``: a keyword of ``stcon.constrain``; ``text``:
-    its value as JSON; ``field``: the field of the request, for errors."""
+    """What an answer must be.  ``kind``: a keyword of ``stcon.constrain``, or TOOLS;
+    ``text``: its value as JSON; ``field``: the field of the request, for errors."""
 
     kind: str
     text: str
@@ -33,12 +34,24 @@ class Format:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Keyword arguments for ``stcon.constrain``."""
-        return {self.kind: json.loads(self.text)}
+        """Keyword arguments for ``stcon.constrain``, or ``constrain_tools``."""
+        value = json.loads(self.text)
+        return dict(value) if self.kind == TOOLS else {self.kind: value}
+
+    @property
+    def must_call(self) -> bool:
+        """Whether the answer is a call of a tool."""
+        if self.kind != TOOLS:
+            return False
+        choice = self.options["tool_choice"]
+        if isinstance(choice, dict):
+            choice = choice.get("type")
+        return choice not in ("auto", "none")
 
 
 def wanted(body: Body) -> Format | None:
-    """The format that ``body`` asks for; None for free text.
+    """The format that ``body`` asks for; None for free text.  Beside tools it is that
+    of an answer that calls none, and so leaves no call, unless one must come.
 
     Raises ValueError for a field that says nothing we know, and for two formats.
     """
@@ -46,7 +59,25 @@ def wanted(body: Body) -> Format | None:
     if len(found) > 1:
         names = " and ".join(format.field for format in found)
         raise ValueError(f"{names} both ask for a format; send one")
+    tools = _tools(body)
+    if tools is not None and (tools.must_call or not found):
+        return tools
     return found[0] if found else None
+
+
+def _tools(body: Body) -> Format | None:
+    tools, choice = body.get("tools"), body.get("tool_choice")
+    if not tools:
+        if choice not in (None, "auto", "none"):
+            raise ValueError("tool_choice asks for a call, and there are no tools")
+        return None
+    parallel = body.get("parallel_tool_calls")
+    value = {
+        "tools": tools,
+        "tool_choice": "auto" if choice is None else choice,
+        "parallel_tool_calls": parallel is not False,
+    }
+    return Format.of(TOOLS, value, TOOLS)
 
 
 def _response_format(body: Body) -> Iterator[Format]:

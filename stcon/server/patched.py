@@ -20,6 +20,7 @@ from stcon.decode.patch import patch
 from stcon.errors import StconError
 from stcon.server.constraints import Constraints, check, check_bias, check_limit
 from stcon.server.formats import Format, wanted
+from stcon.server.tool_reader import tool_reader
 
 _FORMAT, _CONSTRAINT = "stcon_format", "stcon_constraint"
 
@@ -38,6 +39,7 @@ def patched_server() -> Iterator[Any]:
         (module.ResponseGenerator, "generate", wrappers.generate),
         (module.ResponseGenerator, "_tokenize", wrappers.tokenize),
         (module, "_make_logits_processors", wrappers.processors),
+        (module.ToolCallFormatter, "__init__", _reading_by_schema),
     ]
     for owner, name, _ in parts:
         if name not in vars(owner):
@@ -72,6 +74,17 @@ def _answered(stock: Callable[..., Any]) -> Callable[..., Any]:
             handler.wfile.write(json.dumps({"error": str(error)}).encode())
 
     return do_POST
+
+
+def _reading_by_schema(stock: Callable[..., Any]) -> Callable[..., Any]:
+    """Calls are read as their schemas say, as far as stcon knows their form."""
+
+    def __init__(
+        formatter: Any, parser: Any, tools: Any, *rest: Any, **more: Any
+    ) -> None:
+        stock(formatter, tool_reader(parser), tools, *rest, **more)
+
+    return __init__
 
 
 class _Wrappers:
@@ -123,6 +136,8 @@ class _Wrappers:
             format: Format | None = getattr(args, _FORMAT, None)
             if format is not None:
                 constraint = self._constraints.get(tokenizer, format)
+                if constraint is None:
+                    return found
                 check_limit(constraint, found[0], args.max_tokens)
                 setattr(args, _CONSTRAINT, constraint)
             return found

@@ -10,8 +10,9 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import mlx.core as mx
 import pytest
 from mlx.utils import tree_flatten
+from tokenizers import AddedToken, Tokenizer
 
 from tests import tiny
 
@@ -34,19 +36,24 @@ PERSON = {
 }
 
 
-def folder(at: Path) -> Path:
-    """A model as mlx-lm reads it."""
+TEMPLATE = "{% for m in messages %}{{ m['content'] }}\n{% endfor %}"
+
+
+def folder(at: Path, template: str = TEMPLATE, words: Sequence[str] = ()) -> Path:
+    """A model as mlx-lm reads it; ``words`` are tokens of their own."""
     model = tiny.model("llama")
     mx.save_safetensors(
         str(at / "model.safetensors"), dict(tree_flatten(model.parameters()))
     )
     config = {**tiny.CONFIGS["llama"], "vocab_size": 640, "eos_token_id": tiny.end_id()}
     (at / "config.json").write_text(json.dumps(config), "utf-8")
-    tiny.tokenizer().save(str(at / "tokenizer.json"))
+    tokenizer = Tokenizer.from_str(tiny.tokenizer().to_str())
+    tokenizer.add_tokens([AddedToken(word, normalized=False) for word in words])
+    tokenizer.save(str(at / "tokenizer.json"))
     wrapper = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "eos_token": "<end>",
-        "chat_template": "{% for m in messages %}{{ m['content'] }}\n{% endfor %}",
+        "chat_template": template,
     }
     (at / "tokenizer_config.json").write_text(json.dumps(wrapper), "utf-8")
     return at
@@ -57,14 +64,20 @@ def url(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     at = folder(tmp_path_factory.mktemp("model"))
+    more = ["--draft-model", str(at)] if request.param == "one by one" else []
+    with running(at, more) as address:
+        yield address
+
+
+@contextmanager
+def running(at: Path, more: Sequence[str] = ()) -> Iterator[str]:
+    """The address of a server of the model in ``at``."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     command = [sys.executable, "-m", "stcon", "serve", "--model", str(at)]
-    command += ["--port", str(port), "--temp", "1.0"]
-    if request.param == "one by one":
-        command += ["--draft-model", str(at)]
+    command += ["--port", str(port), "--temp", "1.0", *more]
     server = subprocess.Popen(
         command,
         env=os.environ | {"PYTHONPATH": paths, "HF_HUB_OFFLINE": "1"},
@@ -183,7 +196,10 @@ def test_the_server_module_is_as_it_was() -> None:
     module = import_module("mlx_lm.server")
     before = {
         (owner, name): value
-        for owner in (module, module.APIHandler, module.ResponseGenerator)
+        for owner in (
+            *(module, module.APIHandler, module.ResponseGenerator),
+            module.ToolCallFormatter,
+        )
         for name, value in vars(owner).items()
     }
     with patched_server():

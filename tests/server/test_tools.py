@@ -1,0 +1,182 @@
+"""Tools of requests: calls are valid, and come when they are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from stcon.server.formats import wanted
+from stcon.server.tool_reader import tool_reader
+from tests.server.test_serve import TEMPLATE, ask, folder, running, text_of
+
+MARKS = ("<tool_call>", "</tool_call>")
+TEMPLATES = {
+    "json_tools": "{# <tool_call> tool_call.name #}" + TEMPLATE,
+    "qwen3_coder": "{# <tool_call>\n<function= #}" + TEMPLATE,
+}
+PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "unit": {"enum": ["C", "F"]},
+        "days": {"anyOf": [{"type": "integer", "maximum": 99}, {"type": "null"}]},
+    },
+    "required": ["unit", "days"],
+}
+TOOLS = [
+    {"type": "function", "function": {"name": "weather", "parameters": PARAMETERS}},
+    {"type": "function", "function": {"name": "ping"}},
+]
+NAMED = {"type": "function", "function": {"name": "weather"}}
+
+
+@pytest.fixture(scope="module", params=TEMPLATES)
+def url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    template = TEMPLATES[request.param]
+    at = folder(tmp_path_factory.mktemp("model"), template, MARKS)
+    with running(at) as address:
+        yield address
+
+
+def calls_of(answer: Any) -> list[tuple[str, Any]]:
+    """Names and arguments."""
+    found = answer["choices"][0]["message"].get("tool_calls") or []
+    return [
+        (one["function"]["name"], json.loads(one["function"]["arguments"]))
+        for one in found
+    ]
+
+
+def check(calls: list[tuple[str, Any]]) -> None:
+    for name, arguments in calls:
+        assert name in ("weather", "ping")
+        schema = PARAMETERS if name == "weather" else {"maxProperties": 0}
+        assert Draft202012Validator(schema).is_valid(arguments), arguments
+
+
+def test_a_call_that_must_come(url: str) -> None:
+    for choice in ("required", NAMED):
+        body = {"tools": TOOLS, "tool_choice": choice, "max_tokens": 150}
+        status, answer = ask(url, **body)
+        assert status == 200, answer
+        calls = calls_of(answer)
+        assert calls and answer["choices"][0]["finish_reason"] in (
+            "tool_calls",
+            "length",
+        )
+        check(calls)
+        if choice is NAMED:
+            assert [name for name, _ in calls] == ["weather"]
+
+
+def test_one_call_at_most(url: str) -> None:
+    status, answer = ask(
+        *(url,),
+        **{"tools": TOOLS, "tool_choice": "required", "max_tokens": 150},
+        parallel_tool_calls=False,
+    )
+    assert status == 200 and len(calls_of(answer)) == 1
+
+
+def test_no_call(url: str) -> None:
+    status, answer = ask(url, tools=TOOLS, tool_choice="none", max_tokens=40)
+    assert status == 200 and not calls_of(answer)
+    assert MARKS[0] not in text_of(answer)
+
+
+def test_free_text_or_calls(url: str) -> None:
+    for seed in range(4):
+        status, answer = ask(url, tools=TOOLS, max_tokens=60, seed=seed)
+        assert status == 200
+        check(calls_of(answer))
+
+
+def test_a_format_beside_tools(url: str) -> None:
+    shape = {"type": "json_schema", "schema": {"enum": ["yes", "no"]}}
+    status, answer = ask(url, tools=TOOLS, response_format=shape)
+    assert status == 200 and json.loads(text_of(answer)) in ("yes", "no")
+    status, answer = ask(
+        url, tools=TOOLS, response_format=shape, tool_choice="required", max_tokens=150
+    )
+    assert status == 200 and calls_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"tools": TOOLS, "tool_choice": "pong"}, "name of a tool (weather, ping)"),
+        ({"tool_choice": "required"}, "there are no tools"),
+        ({"tools": [{"function": {"name": "a b"}}]}, "#/0/function/name"),
+        (
+            {
+                "tools": [
+                    {"name": "f", "parameters": {"properties": {"a": {"type": "x"}}}}
+                ]
+            },
+            "#/0/parameters/properties/a/type",
+        ),
+    ],
+)
+def test_what_is_refused(url: str, body: dict[str, Any], words: str) -> None:
+    status, answer = ask(url, **body)
+    assert status == 400 and words in answer["error"]
+
+
+def test_a_limit_is_kept_or_refused(url: str) -> None:
+    body = {"tools": TOOLS, "tool_choice": NAMED}
+    status, answer = ask(url, **body, max_tokens=5)
+    assert status >= 400 and "the least is" in answer["error"]
+    status, answer = ask(url, **body, max_tokens=110)
+    assert status == 200
+    check(calls_of(answer))
+
+
+def test_a_model_without_tools(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with running(folder(tmp_path_factory.mktemp("model"))) as address:
+        assert ask(address, tools=TOOLS, max_tokens=4)[0] == 200
+        status, answer = ask(address, tools=TOOLS, tool_choice="required")
+        assert status >= 400 and "writes tool calls" in answer["error"]
+
+
+BODIES: list[tuple[dict[str, Any], Any]] = [
+    ({}, None),
+    ({"tools": []}, None),
+    ({"tools": None, "tool_choice": "none"}, None),
+    ({"tools": TOOLS}, ("auto", True)),
+    ({"tools": TOOLS, "tool_choice": "required"}, ("required", True)),
+    ({"tools": TOOLS, "parallel_tool_calls": False}, ("auto", False)),
+    ({"tools": TOOLS, "tool_choice": NAMED}, (NAMED, True)),
+]
+
+
+@pytest.mark.parametrize(("body", "want"), BODIES, ids=str)
+def test_what_a_request_says(body: dict[str, Any], want: Any) -> None:
+    format = wanted(body)
+    if want is None:
+        assert format is None
+        return
+    assert format is not None and format.kind == "tools"
+    options = format.options
+    assert options["tools"] == TOOLS
+    assert (options["tool_choice"], options["parallel_tool_calls"]) == want
+    assert format.must_call == (want[0] != "auto")
+
+
+def test_the_reader_leaves_to_mlx_lm_what_it_does_not_know() -> None:
+    from mlx_lm.tool_parsers import mistral, qwen3_coder
+
+    assert tool_reader(None) is None
+    assert tool_reader(mistral.parse_tool_call) is mistral.parse_tool_call
+    read = tool_reader(qwen3_coder.parse_tool_call)
+    assert read is not None
+    pairs = "<parameter=unit>\nC\n</parameter>\n<parameter=days>\n5\n</parameter>\n"
+    call = f"\n<function=weather>\n{pairs}</function>\n"
+    want = {"name": "weather", "arguments": {"unit": "C", "days": 5}}
+    assert read(call, TOOLS) == [want]
+    other = call.replace("<function=weather>\n", "<function=weather>")
+    assert read(other, TOOLS) == qwen3_coder.parse_tool_call(other, TOOLS)
