@@ -74,6 +74,16 @@ def test_extract_says_when_the_tokens_ran_out() -> None:
     assert last == "not complete after 3 tokens: give --max-tokens"
 
 
+def test_by_tools() -> None:
+    *call, read = run("by_tools.py")
+    assert (call[0], call[2], len(call)) == ("<tool_call>", "</tool_call>", 3)
+    before, [found] = ast.literal_eval(read)
+    assert before == "" and json.loads(call[1]) == found
+    assert found["name"] == "time" or found["arguments"]["unit"] in (
+        *("celsius", "fahrenheit"),
+    )
+
+
 def test_by_regex() -> None:
     (have,) = run("by_regex.py")
     assert re.fullmatch(r"(19|20)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", have)
