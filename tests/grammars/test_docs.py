@@ -44,10 +44,11 @@ def test_everything_refused_is_named() -> None:
 
 
 def test_the_grammar_with_a_schema_inside() -> None:
-    [text] = re.findall(r"```\n(start: answer.*?)```", PAGE, re.S)
+    [text] = re.findall(r"```\n(start: text call.*?)```", PAGE, re.S)
     made = constrain(BYTES, grammar=text)
-    call = '<tool_call>{"name":"open","arguments":{"at":1}}</tool_call>'
-    assert made.matches(call + call) and made.matches("an answer")
-    assert not made.matches(call.replace("open", "close"))
-    quote = constrain(BYTES, grammar=text.replace("start: answer", "start: quote"))
-    assert quote.matches("not to be") and not quote.matches("not be")
+    search = '<tool_call>search {"words":"rain","limit":2}</tool_call>\n'
+    quote = "<tool_call>quote not to be</tool_call>\n"
+    for good in ("", "Yes.\n", search, f"Let me see. {quote}{search}"):
+        assert made.matches(good), made.explain(good)
+    for bad in (quote * 3, search.replace("2", '"2"'), quote.replace("to ", "")):
+        assert not made.matches(bad), bad

@@ -69,8 +69,14 @@ BROKEN = [
     ('start: "a"~3..2', 1, 12, "from 3 to 2"),
     ('start: "a"~x', 1, 12, "a count was expected"),
     ("start: /a/m", 1, 8, "flags"),
-    ("start: /(a/", 1, 8, "in this regex"),
-    ("start: /(?<=a)b/", 1, 8, "look-behind"),
+    ("start: /(a/", 1, 9, "in this regex"),
+    ("start: /x(?<=a)b/", 1, 10, "look-behind"),
+    (r"start: /\/x(?<=a)b/i", 1, 12, "look-behind"),
+    ("start: 'a'", 1, 8, 'write "..."'),
+    ("start: [0-9]", 1, 9, "/[0-9]/"),
+    ("start: A & B\nA: /a/\nB: /b/", 1, 10, "look-ahead"),
+    ("start: /a/x", 1, 8, "leave the blanks"),
+    ('start = "a"', 1, 7, "a colon"),
     (r'start: "\q"', 1, 8, "not known in a text"),
     (r'start: "\ud800"', 1, 8, "no character"),
     ("start: <|end|>", 1, 8, "special token"),
@@ -86,6 +92,57 @@ BROKEN = [
     ('A: "a"\nstart.x: "a"', 2, 7, "priority"),
     ("%import common\n1", 1, 1, "only common"),
 ]
+
+
+AROUND = [
+    # regex, the offset of what asks about its surroundings, or None
+    (r"if\b", 2),
+    (r"^a", 0),
+    (r"^a$", 0),
+    (r"a$", 1),
+    (r"a|b$", 3),
+    (r"\Aa", 0),
+    (r"a\Z", 1),
+    (r"\ba", 0),
+    (r"a\B", 1),
+    (r"[a-z]+(?!\()", 6),
+    (r"a(?=b)", 1),
+    (r"a(?=b)c?", 1),
+    (r"(?:a(?!b)|c)d*", 4),
+    (r"(?!^a)b", 3),
+    (r"a(?!b)c(?=d)", 7),
+    (r"a\bb?", 1),
+    (r"a\b-", None),
+    (r"a(?=bc)b.", None),
+    (r"(?!(?:if|else)\b)[a-z]+", None),
+    (r'"(?!"").*"', None),
+    (r"(?:a(?!b)|c)d", None),
+    (r"a(?:\b-|b)", None),
+]
+
+
+@pytest.mark.parametrize(("regex", "at"), AROUND)
+def test_a_terminal_does_not_know_what_stands_around_it(
+    regex: str, at: int | None
+) -> None:
+    text = f'start: "x" A "y"\nA: /{regex}/'
+    if at is None:
+        constrain(BYTES, grammar=text)
+        return
+    with pytest.raises(GrammarError, match="what stands around") as found:
+        constrain(BYTES, grammar=text)
+    assert (found.value.line, found.value.column) == (2, 5 + at)
+    assert "a part of the rule" in str(found.value)
+
+
+def test_a_look_ahead_sees_the_terminal() -> None:
+    text = (
+        r'start: NAME "(" | "if" " " NAME' + "\n" + r"NAME: /(?!(?:if|else)\b)[a-z]+/"
+    )
+    made = constrain(BYTES, grammar=text)
+    good, bad = ["iff(", "f(", "if f", "if elsewhere"], ["if(", "if else", "else("]
+    assert [t for t in good if not made.matches(t)] == []
+    assert [t for t in bad if made.matches(t)] == []
 
 
 @pytest.mark.parametrize(("text", "line", "column", "words"), BROKEN)

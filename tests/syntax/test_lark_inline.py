@@ -186,14 +186,15 @@ def test_options_without_a_schema(option: dict[str, Any]) -> None:
 
 
 BROKEN = [
-    ('start: "a" %json', 1, 17, "no JSON"),
-    ("start: %json {", 1, 15, "no JSON"),
+    ('start: "a" %json', 1, 17, "not closed"),
+    ('start: %json {"a":\n  1\n', 1, 14, "this JSON is not closed"),
     ('start: %json {"a": 01}', 1, 21, "no JSON"),
     ("start: %json [1]", 1, 8, "in this schema"),
     ('start: "x"\n  | %json {"type": "strin"}', 2, 5, "in this schema: #/type"),
     ('start: %json {"type": "string", "const": 1}', 1, 8, "in this schema"),
     ('start: A\nA: %json {"type": "string"}', 2, 4, "not in a terminal"),
-    ('%json {}\nstart: "a"', 1, 1, "was expected"),
+    ('%json {}\nstart: "a"', 1, 1, "write name: %json"),
+    ('%regex {}\nstart: "a"', 1, 1, "write NAME: %regex"),
     ("start: %json " + "[" * 100_000, 1, 14, "no JSON|too deep"),
     ('start: %regex {"substring": "a"}', 1, 8, "substring_chunks, substring_words"),
     ('start: %regex "a"', 1, 8, "takes one of"),
@@ -205,7 +206,7 @@ BROKEN = [
     ('start: "a"{2', 1, 11, "not closed"),
     ('start: "a"{,}', 1, 13, "a count was expected"),
     ('start: "a"{3,2}', 1, 12, "from 3 to 2"),
-    ('start: %lark {start: "a"}', 1, 8, "not known here"),
+    ('start: %lark {start: "a"}', 1, 8, "write its rules"),
 ]
 
 
@@ -214,6 +215,15 @@ def test_broken(text: str, line: int, column: int, words: str) -> None:
     with pytest.raises(GrammarError, match=words) as found:
         constrain(BYTES, grammar=text)
     assert (found.value.line, found.value.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    "option", [{"whitespace": "prety"}, {"allow_unenforced": {"uniqueItem"}}]
+)
+def test_wrong_options_are_no_fault_of_the_grammar(option: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="pre|uniqueItem") as found:
+        constrain(BYTES, grammar="start: %json {}", **option)
+    assert not isinstance(found.value, GrammarError)
 
 
 def test_the_hint_of_a_schema_is_kept() -> None:

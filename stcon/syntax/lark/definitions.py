@@ -15,13 +15,16 @@ from stcon.errors import GrammarError
 from stcon.syntax.lark.tokens import Token, read_tokens
 
 _LIBRARY = "common"
-_REFUSED = {
+REFUSED = {
     "%declare": ("terminals without a text cannot be written", "define them"),
     "%override": ("%override changes an imported grammar", "write the rule out"),
     "%extend": ("%extend changes an imported grammar", "write the rule out"),
     "%lark": ("a grammar inside a grammar is not known", "write its rules"),
     "%llguidance": ("options of llguidance are not known", "leave the line out"),
+    "%json": ("a schema is a part of a rule", "write name: %json {...}"),
+    "%regex": ("%regex is a part of a rule", "write NAME: %regex {...}"),
 }
+"""Directives that are not known where they stand: why, and the way out."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,9 @@ class _Reader:
             return
         while self.peek().text in ("?", "!"):
             self._at += 1
+        if token.kind == "json":
+            directive = "%json" if token.text.startswith("%json") else "%regex"
+            self._fail(REFUSED[directive][0], token, REFUSED[directive][1])
         name = self._take("name", "a rule or a terminal was expected here")
         self._priority()
         parameters = self._parameters()
@@ -147,7 +153,7 @@ class _Reader:
             self.found.ignored.append(self._body())
         else:
             why = f"{token.text} is not known"
-            message, hint = _REFUSED.get(token.text, (why, ""))
+            message, hint = REFUSED.get(token.text, (why, ""))
             self._fail(message, token, hint)
 
     def _import(self, token: Token) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from stcon.syntax import rules as r
 from stcon.syntax.json_schema import compile_schema
+from stcon.syntax.lark.texts import Unreadable
 from stcon.syntax.named_rules import NamedRules
 from stcon.syntax.renamed import renamed
 from stcon.syntax.rules import Expr
@@ -44,7 +45,8 @@ class Schemas:
 
     def _define(self, text: str, named: NamedRules) -> Expr:
         compiled = compile_schema(text, **self._options)
-        self.reports.append(compiled.report)
+        # how it is enforced differs: what is counted is a copy for each count here
+        self.reports.append({k: v for k, v in compiled.report.items() if k != "how"})
         rules, shared = compiled.rules, compiled.rules.standard
         own = f"(json {len(self.reports)}) "
         standard = shared.rules if shared else {}
@@ -62,21 +64,21 @@ def structured_regex(text: str) -> Expr:
     """Any run of neighbouring parts of a text, none of them too.
 
     ``text``: an object with one of ``substring_chunks`` (a list of texts),
-    ``substring_words`` and ``substring_chars`` (a text).  Raises ValueError.
+    ``substring_words`` and ``substring_chars`` (a text).  Raises Unreadable.
     """
     given = json.loads(text)
     kind = next(iter(given), "") if isinstance(given, dict) else ""
     if kind not in _PARTS or len(given) != 1:
-        raise ValueError(f"%regex takes one of {', '.join(_PARTS)}")
+        raise Unreadable(f"%regex takes one of {', '.join(_PARTS)}")
     value: Any = given[kind]
     is_list = kind == "substring_chunks"
     if not isinstance(value, list if is_list else str):
-        raise ValueError(f"{kind} is {'a list of texts' if is_list else 'a text'}")
+        raise Unreadable(f"{kind} is {'a list of texts' if is_list else 'a text'}")
     parts = list(value)
     if kind == "substring_words":
         parts = _WORDS.findall(str(value))
     if not all(isinstance(part, str) for part in parts):
-        raise ValueError(f"{kind} is a list of texts")
+        raise Unreadable(f"{kind} is a list of texts")
     return _runs([r.literal(part) for part in parts])
 
 

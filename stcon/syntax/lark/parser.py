@@ -7,20 +7,22 @@ is called with, its parameters standing for expressions.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import NoReturn
 
-from stcon.errors import GrammarError, RegexError, SchemaError
+from stcon.errors import GrammarError, SchemaError
 from stcon.syntax import rules as r
-from stcon.syntax.charset import CharSet
 from stcon.syntax.counts import counted_items
-from stcon.syntax.encode import encode, utf8
-from stcon.syntax.lark.definitions import Definition, Definitions, is_terminal
+from stcon.syntax.lark.definitions import (
+    REFUSED,
+    Definition,
+    Definitions,
+    is_terminal,
+)
 from stcon.syntax.lark.inline import Schemas, structured_regex
+from stcon.syntax.lark.texts import Unreadable, range_expr, regex_expr, text_expr
 from stcon.syntax.lark.tokens import Token
 from stcon.syntax.named_rules import NamedRules
-from stcon.syntax.regex import parse_regex
 from stcon.syntax.rules import Expr
 
 _DEEPEST = 100  # groups and templates inside one another; Python recurses
@@ -28,12 +30,7 @@ _MOST_TEMPLATES = 2_000
 _SIMPLE = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _REPEATS = (*_SIMPLE, "~", "{")
 _HIGHEST_COUNT = 1 << 63
-_ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.S)
-_ESCAPES = {
-    **{"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"},
-    **{c: c for c in "\\\"'/ "},
-}
-
+_HINTS = {"number": "a set of characters is a regex: /[0-9]/"}
 Bound = Mapping[str, Expr]
 
 
@@ -261,20 +258,26 @@ class _Body:
     def _item(self) -> Expr:
         token = self._peek()
         self._at += 1
-        if token.kind == "string":
-            return self._terminal(self._text_or_range(token))
-        if token.kind == "regex":
-            return self._terminal(self._regex(token))
-        if token.kind == "json":
-            return self._terminal(self._inline(token))
+        if token.kind in ("string", "regex", "json"):
+            try:
+                return self._terminal(self._written(token))
+            except Unreadable as error:
+                place = token._replace(offset=token.offset + error.at)
+                self.fail(error.message, place, error.hint)
         if token.kind == "name":
             return self._name(token)
         if token.text in ("(", "["):
             return self._group(token)
         if token.kind == "special":
             self.fail("a special token is not part of a text", token)
+        hint = REFUSED.get(token.text, ("", _HINTS.get(token.kind, "")))[1]
         self.fail(f"{token.text!r} is not known here" if token.text else
-                  "something was expected here", token)  # fmt: skip
+                  "something was expected here", token, hint)  # fmt: skip
+
+    def _written(self, token: Token) -> Expr:
+        if token.kind == "string":
+            return self._text_or_range(token)
+        return regex_expr(token.text) if token.kind == "regex" else self._inline(token)
 
     def _terminal(self, found: Expr) -> Expr:
         return self._parser.spaced(found) if self.in_rule else found
@@ -310,59 +313,26 @@ class _Body:
 
     def _text_or_range(self, token: Token) -> Expr:
         if not self._is_next(".."):
-            return _insensitive(self._string(token)) if token.text.endswith("i") else (
-                r.literal(self._string(token))
-            )  # fmt: skip
+            return text_expr(token.text)
         self._at += 1
         last = self._peek()
         self._at += 1
-        ends = (
-            [self._string(token), self._string(last)] if last.kind == "string" else []
-        )
-        if len(ends) != 2 or any(len(end) != 1 for end in ends) or ends[0] > ends[1]:
-            self.fail("a range goes from one character to a later one", token)
-        return utf8(CharSet.of((ord(ends[0]), ord(ends[1]))))
-
-    def _string(self, token: Token) -> str:
-        def one(found: re.Match[str]) -> str:
-            kind = found[0][1]
-            if kind in "xuU" and len(found[0]) > 2:
-                return self._by_number(int(found[0][2:], 16), token)
-            if kind not in _ESCAPES:
-                self.fail(f"\\{kind} is not known in a text", token)
-            return _ESCAPES[kind]
-
-        return _ESCAPE.sub(one, token.text.removesuffix("i")[1:-1])
-
-    def _by_number(self, code: int, token: Token) -> str:
-        if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
-            self.fail(f"U+{code:04X} is no character", token)
-        return chr(code)
-
-    def _regex(self, token: Token) -> Expr:
-        pattern, flags = token.text[1:].rsplit("/", 1)
-        pattern = pattern.replace("\\/", "/")
-        flags = flags.replace("u", "")
-        if set(flags) - set("is"):
-            self.fail("of the flags of a regex i, s and u are known", token)
-        try:
-            whole = f"(?{flags}:{pattern})" if flags else pattern
-            return encode(parse_regex(whole, mode="full"), utf8)
-        except RegexError as error:
-            self.fail(f"in this regex: {error.message.splitlines()[0]}", token)
+        if last.kind != "string":
+            raise Unreadable("a range goes from one character to a later one")
+        return range_expr(token.text, last.text)
 
     def _inline(self, token: Token) -> Expr:
         """What ``%json`` or ``%regex`` stands for."""
-        is_schema = token.text.startswith("%json")
-        given = token.text.removeprefix("%json").removeprefix("%regex").strip(" \t\r\n")
-        if is_schema and not self.in_rule:
-            self.fail("a schema stands in a rule, not in a terminal", token)
+        if token.text.startswith("%regex"):
+            return structured_regex(token.text.removeprefix("%regex"))
+        if not self.in_rule:
+            raise Unreadable("a schema stands in a rule, not in a terminal")
         try:
-            return self._parser.schema(given) if is_schema else structured_regex(given)
+            return self._parser.schema(token.text.removeprefix("%json").strip())
         except SchemaError as error:
-            self.fail(f"in this schema: {error.message}", token, error.hint)
-        except ValueError as error:
-            self.fail(str(error), token)
+            raise Unreadable(
+                f"in this schema: {error.message}", hint=error.hint
+            ) from error
 
     def fail(self, message: str, token: Token, hint: str = "") -> NoReturn:
         """Raises GrammarError at ``token``."""
@@ -373,13 +343,3 @@ class _Body:
             rule=self.name,
             hint=hint,
         )
-
-
-def _insensitive(text: str) -> Expr:
-    """A text in any mixture of small and capital letters."""
-    return r.concat(
-        *(
-            utf8(CharSet.of(*(c for c in {char.lower(), char.upper()} if len(c) == 1)))
-            for char in text
-        )
-    )

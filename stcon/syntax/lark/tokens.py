@@ -25,7 +25,14 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 INLINE = ("%json", "%regex")
 """Directives that stand for something inside a rule."""
 
-_OPEN = {'"': "this text is not closed", "/": "this regex is not closed"}
+_OPEN = {
+    '"': ("this text is not closed", 'end it with " in the same line'),
+    "/": ("this regex is not closed", "end it with / in the same line"),
+    "'": ("' is not known here", 'write "..."'),
+    "&": ("& between terminals is not known", "write one regex, with a look-ahead"),
+    "=": ("= is not known here", "a definition has a colon: name: ..."),
+    ";": ("; is not known here", "a definition ends with its line"),
+}
 
 
 class Token(NamedTuple):
@@ -51,8 +58,8 @@ def read_tokens(text: str) -> list[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if not match:
-            why = _OPEN.get(text[at], f"{text[at]!r} is not known here")
-            raise GrammarError(why, text=text, offset=at)
+            why, hint = _OPEN.get(text[at], (f"{text[at]!r} is not known here", ""))
+            raise GrammarError(why, text=text, offset=at, hint=hint)
         kind = match.lastgroup or ""
         end = match.end()
         if kind == "space":
@@ -76,8 +83,10 @@ def _end_of_json(text: str, at: int) -> int:
     try:
         return json.JSONDecoder().raw_decode(text, start)[1]
     except json.JSONDecodeError as error:
-        why = f"this is no JSON: {error.msg}"
-        raise GrammarError(why, text=text, offset=error.pos) from None
+        is_open = start < error.pos == len(text.rstrip()) or error.pos >= len(text)
+        why = "this JSON is not closed" if is_open else f"this is no JSON: {error.msg}"
+        offset = start if is_open else error.pos
+        raise GrammarError(why, text=text, offset=offset) from None
     except (RecursionError, ValueError):
         why = "this JSON nests too deep, or has too long a number"
         raise GrammarError(why, text=text, offset=start) from None

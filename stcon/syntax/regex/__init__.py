@@ -11,8 +11,10 @@ text -> ``parser`` (with ``groups``, ``quantifiers``, ``classes``, ``escapes``)
 
 from __future__ import annotations
 
+from stcon.errors import RegexError
 from stcon.syntax import rules as r
 from stcon.syntax.regex.assertions import ANYTHING
+from stcon.syntax.regex.edges import BEFORE, looks_around
 from stcon.syntax.regex.lookahead import whole
 from stcon.syntax.regex.parser import Parser
 from stcon.syntax.rules import Expr
@@ -25,7 +27,10 @@ def parse_regex(pattern: str, *, mode: str) -> Expr:
 
     ``mode``: ``"full"``, the pattern matches the whole text, as with Python's
     ``re.fullmatch``; ``"search"``, it matches somewhere in the text, as in a JSON
-    Schema.  Nothing is expanded here: ``(a{1000}){1000}`` costs a few nodes.
+    Schema; ``"part"``, it matches a part of a text, and what stands around that is not
+    known: anchors and boundaries at its ends are errors, a look-ahead sees to its end
+    and must have something to see.  Nothing is expanded here: ``(a{1000}){1000}``
+    costs a few nodes.
     Raises RegexError for a pattern outside the dialect, LimitError for one of
     more than 200,000 characters.
     """
@@ -33,6 +38,16 @@ def parse_regex(pattern: str, *, mode: str) -> Expr:
         raise TypeError(
             f"a pattern is text, not {type(pattern).__name__}; give its .pattern"
         )
-    if mode not in ("full", "search"):
-        raise ValueError(f'mode is "full" or "search", not {mode!r}')
-    return whole(Parser(pattern).parse(), ANYTHING if mode == "search" else r.EPSILON)
+    if mode not in ("full", "search", "part"):
+        raise ValueError(f'mode is "full", "search" or "part", not {mode!r}')
+    parser = Parser(pattern)
+    term = parser.parse()
+    if mode == "part" and (where := looks_around(term)) is not None:
+        offset = parser.assertions[0 if where == BEFORE else -1]
+        raise RegexError(
+            "what stands around this part of a text is not known here",
+            pattern=pattern,
+            offset=offset,
+            hint="write what comes there as a part of the rule",
+        )
+    return whole(term, ANYTHING if mode == "search" else r.EPSILON)

@@ -89,6 +89,7 @@ class Parser:
         self._before = _NONE
         self._flags_end = 0
         self._characters: dict[tuple[str, bool], Expr] = {}
+        self.assertions: list[int] = []  # where they stand, for errors
 
     def parse(self) -> Term:
         """The term of the whole pattern."""
@@ -153,6 +154,7 @@ class Parser:
         cursor, offset = self._cursor, self._cursor.at
         cursor.at += length
         term = _ASSERTIONS[cursor.pattern[offset : cursor.at]]
+        self.assertions.append(offset)
         self._budget.spend(BOUNDARIES if has_boundary(term) else ANCHORS)
         self._add(term, _ASSERTION)
 
@@ -200,6 +202,7 @@ class Parser:
             self._add(term)
             return
         self._budget.spend(LOOKS)
+        self.assertions.append(group.offset)
         self._add(Look(term, wanted=group.kind == AHEAD), _ASSERTION)
 
     def _end_branch(self, group: _Group) -> None:
