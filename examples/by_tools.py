@@ -3,7 +3,8 @@
 from mlx_lm import generate, load
 from smollm2 import make
 
-from stcon import constrain_tools, parse_tool_calls
+from stcon import constrain_tools
+from stcon.tools import parse_tool_calls
 
 TOOLS = [
     {

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     )
     from stcon.machines.limits import Limits
     from stcon.show.trace import trace
-    from stcon.syntax.tools import parse_tool_calls
     from stcon.tokens.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
@@ -51,7 +50,6 @@ __all__ = [
     "constrain",
     "constrain_tools",
     "load",
-    "parse_tool_calls",
     "partial_json",
     "patch",
     "stream",
@@ -66,7 +64,6 @@ _HOME = {
     "constrain": "stcon.api",
     "constrain_tools": "stcon.api",
     "load": "stcon.api",
-    "parse_tool_calls": "stcon.syntax.tools",
     "partial_json": "stcon.decode.stream",
     "patch": "stcon.decode.patch",
     "stream": "stcon.decode.stream",

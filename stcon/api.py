@@ -255,6 +255,7 @@ def _of_grammar(
         suits, meter = False, Meter(meter.limits)
     if not suits:
         machine = compile_grammar(rules, meter)
+        _refuse_device(path, GrammarConstraint.kind)
         if machine.start.cells:
             made = GrammarConstraint(machine, vocabulary, bind(path), notes)
     if made is None:
@@ -278,12 +279,18 @@ def _make(
         machine = compile_pushdown(rules, meter, depth if nests else _DEEPEST)
         if machine.start_state == DEAD:
             return None
+        _refuse_device(path, PushdownConstraint.kind)
         kind = rules.standard.name if rules.standard else ()
         return PushdownConstraint(machine, vocabulary, bind(path), notes, kind)
     dfa = compile_rules(rules, meter)
     if dfa.start == DEAD:
         return None
     return DfaConstraint.of(dfa, vocabulary, bind(path), meter, notes)
+
+
+def _refuse_device(path: str | None, kind: str) -> None:
+    if path in ON_DEVICE:
+        raise ValueError(f"a {kind} has only the host path, not {path!r}")
 
 
 def _suits_dfa(rules: Rules, path: str | None) -> bool:

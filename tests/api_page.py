@@ -14,8 +14,11 @@ import stcon
 from stcon import errors
 from stcon.constraints.grammar import GrammarConstraint
 from stcon.decode.stream import Event
-from stcon.engines import CompressedXgrammar, compressed_xgrammar
+from stcon.engines import CompressedXgrammar, Representatives, compressed_xgrammar
 from stcon.show.trace import Trace
+from stcon.tokens.displacement import DisplacementClasses
+from stcon.tokens.mask_classes import MaskClasses
+from stcon.tools import parse_tool_calls
 
 HEAD = """# Reference
 
@@ -26,10 +29,16 @@ Every public name of stcon. This page is made from the docstrings, by
 and a test fails when it is not up to date. `help(stcon.constrain)` says the same.
 """
 GROUPS: dict[str, list[Any]] = {
-    "Formats": [stcon.constrain, stcon.load, stcon.Constraint, GrammarConstraint],
+    "Formats": [
+        *(stcon.constrain, stcon.constrain_tools, parse_tool_calls, stcon.load),
+        *(stcon.Constraint, GrammarConstraint),
+    ],
     "Decoding": [stcon.patch, stcon.unpatch, stcon.stream, Event, stcon.partial_json],
     "Looking at it": [stcon.trace, Trace],
-    "Other engines": [compressed_xgrammar, CompressedXgrammar],
+    "Other engines": [
+        *(compressed_xgrammar, CompressedXgrammar, Representatives),
+        *(MaskClasses, DisplacementClasses),
+    ],
     "Tokens and limits": [stcon.Vocabulary, stcon.Limits],
     "Errors": [
         errors.StconError,

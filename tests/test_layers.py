@@ -28,6 +28,7 @@ RANK = {
     "engines": 7,
     "qwen35": 7,
     "api": 8,  # the door: the rooms behind it do not know it
+    "tools": 8,  # another one, for what comes back
     "server": 9,
     "bench": 9,
     "show": 10,

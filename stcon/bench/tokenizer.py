@@ -17,8 +17,7 @@ from stcon.tokens.vocabulary import Vocabulary
 
 HOW_TO = (
     "give --vocab a tokenizer.json, or a folder holding one, as mlx-lm models are; "
-    "in a checkout: python -m stcon bench mask "
-    '--vocab "$(python -m tests.assets qwen3.5)"'
+    'in a checkout: --vocab "$(python -m tests.assets qwen3.5)"'
 )
 
 

@@ -39,7 +39,8 @@ State = Any
 class Constraint(ABC):
     """A format joined with a vocabulary; a logits processor as it is.
 
-    ``kind``: which machine enforces it, ``"dfa"`` or ``"pushdown"``.
+    ``kind``: which machine enforces it, ``"dfa"``, ``"pushdown"`` or
+    ``"grammar"``.
     ``vocabulary``: the tokens it speaks.
     ``start``: the state before the first token; ``DEAD`` is the state after a
     token that is not allowed.

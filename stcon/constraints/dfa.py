@@ -25,6 +25,7 @@ from stcon.errors import StconError
 from stcon.machines.dfa import DEAD, Dfa
 from stcon.machines.limits import Limits, Meter
 from stcon.tokens.classes import classify
+from stcon.tokens.displacement import DisplacementClasses
 
 if TYPE_CHECKING:
     from stcon.tokens.vocabulary import Vocabulary
@@ -79,6 +80,28 @@ class DfaConstraint(Constraint):
         table, class_of = _with_end(classes.next, classes.class_of, dfa, vocabulary)
         refuse_dead_ends(dfa, table, vocabulary)
         return DfaConstraint(dfa, vocabulary, table, class_of, bind, notes or {})
+
+    def build(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        limits: Limits | None = None,
+    ) -> int:
+        """How many states there are; all that masks need is there already.  For
+        grammars that became a finite automaton; see GrammarConstraint."""
+        count = len(self.table)
+        if progress:
+            progress(count, count)
+        return count
+
+    def displacement_classes(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        limits: Limits | None = None,
+    ) -> DisplacementClasses:
+        """The classes of tokens that do the same in every state; those that end an
+        output are one.  See GrammarConstraint."""
+        numbers = np.unique(self.class_of, return_inverse=True)[1]
+        return DisplacementClasses(numbers.reshape(-1).astype(np.int32))
 
     def advance(self, state: int, token: int) -> int:
         """The state after ``token``; ``DEAD`` when it is not allowed."""

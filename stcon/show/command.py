@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from stcon import grammars
 from stcon.api import constrain
 from stcon.bench.tokenizer import load_tokens
 from stcon.constraints.dfa import DfaConstraint
@@ -39,7 +40,9 @@ def _parser() -> argparse.ArgumentParser:
     formats = parser.add_mutually_exclusive_group(required=True)
     formats.add_argument("--schema", type=Path, metavar="FILE", help="a JSON Schema")
     formats.add_argument("--regex", metavar="PATTERN", help="a regular expression")
-    formats.add_argument("--grammar", type=Path, metavar="FILE", help="GBNF or Lark")
+    formats.add_argument(
+        "--grammar", metavar="FILE", help="GBNF or Lark; or one that ships: sql"
+    )
     formats.add_argument("--choices", nargs="+", metavar="TEXT", help="some texts")
     add("--vocab", metavar="PATH", help="a tokenizer.json, or a folder holding one")
     add("--eos", metavar="ID", type=int, action="append", help="an end token")
@@ -50,6 +53,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+_WAYS_OUT = {
+    "pushdown": "close its objects (additionalProperties: false) and drop counts",
+    "grammar": "a small grammar whose rules do not call themselves has one",
+}
+
+
 def _show(options: argparse.Namespace) -> None:
     tokens = load_tokens(options.vocab, options.eos)
     constraint = constrain(tokens.vocabulary, **_format(options))
@@ -57,7 +66,7 @@ def _show(options: argparse.Namespace) -> None:
         if not isinstance(constraint, DfaConstraint):
             raise StconError(
                 f"this format is a {constraint.kind}, which has no finite graph",
-                hint="close its objects (additionalProperties: false) and drop counts",
+                hint=_WAYS_OUT.get(constraint.kind, ""),
             )
         sys.stdout.write(dot(constraint.dfa))
         return
@@ -77,7 +86,10 @@ def _format(options: argparse.Namespace) -> dict[str, Any]:
     if options.schema:
         return {"schema": options.schema.read_text("utf-8")}
     if options.grammar:
-        return {"grammar": options.grammar.read_text("utf-8")}
+        shipped = getattr(grammars, options.grammar.upper(), None)
+        if options.grammar.islower() and isinstance(shipped, str):
+            return {"grammar": shipped}
+        return {"grammar": Path(options.grammar).read_text("utf-8")}
     if options.regex is not None:
         return {"regex": options.regex}
     return {"choices": options.choices}

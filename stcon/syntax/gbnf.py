@@ -55,8 +55,17 @@ _REFUSED = {
     "@": ("directives are not known", "leave it out"),
     "'": ("a text is written in double quotes", 'write "..."'),
     "~": ("~ is not known", "leave it out"),
-    "/": ("a regex is not part of GBNF", "write its parts as classes, or use Lark"),
+    "/": (
+        "a regex is not part of GBNF",
+        "write its parts as classes, or use Lark's notation; a comment begins with #",
+    ),
+    "%": ("% is not known here", "%json and others are of Lark's notation"),
+    ";": ("; is not known here", "a rule ends with its line"),
 }
+_NO_RULES = (
+    "grammar= is the text of a grammar, not the name of a file; those that ship are "
+    "stcon.grammars.SQL and others"
+)
 
 
 def parse_gbnf(text: str) -> Grammar:
@@ -88,7 +97,8 @@ class _Parser:
         start = self._at
         name = self._name()
         if not name or not (found := _DEFINES.match(self._text, self._at)):
-            self._fail("a rule was expected here, such as name ::= ...", start)
+            hint = "" if "::=" in self._text else _NO_RULES
+            self._fail("a rule was expected here, such as name ::= ...", start, hint)
         if name in self._named.rules:
             self._fail(f"there is a rule {name} already", start)
         self._at = found.end()

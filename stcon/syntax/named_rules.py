@@ -61,8 +61,9 @@ class NamedRules:
             raise GrammarError(
                 f"there is no rule {start}, with which every text begins",
                 text=self.text,
-                offset=len(self.text),
-                hint=f"call the rule of the whole {start}",
+                offset=0,
+                hint=f"call the rule of the whole {start} (in GBNF, with ::=, root; in "
+                "Lark's notation, with a colon, start)",
             )
         reached = set(_reached(self.rules, start))
         unused = [n for n in self.rules if n not in reached and n[0] != "("]

@@ -60,7 +60,10 @@ def test_meaning(text: str, good: list[str], bad: list[str]) -> None:
 BROKEN = [
     # grammar, line, column, rule, words
     ("", 1, 1, "", "no rule root"),
-    ('x ::= "a"', 1, 10, "", "no rule root"),
+    ('x ::= "a"', 1, 1, "", "no rule root"),
+    ("x.gbnf", 1, 1, "", "not the name of a file"),
+    ('root ::= "a";', 1, 13, "root", "ends with its line"),
+    ("root ::= %json {}", 1, 10, "root", "Lark's notation"),
     ('root ::= "a" y', 1, 14, "root", "no rule y"),
     ('root ::= item\nitems ::= "a"', 1, 10, "root", "did you mean items"),
     ('root ::= "a', 1, 10, "root", "not closed"),

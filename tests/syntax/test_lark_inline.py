@@ -221,7 +221,7 @@ def test_broken(text: str, line: int, column: int, words: str) -> None:
     "option", [{"whitespace": "prety"}, {"allow_unenforced": {"uniqueItem"}}]
 )
 def test_wrong_options_are_no_fault_of_the_grammar(option: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="pre|uniqueItem") as found:
+    with pytest.raises(ValueError, match=r"pre|uniqueItem") as found:
         constrain(BYTES, grammar="start: %json {}", **option)
     assert not isinstance(found.value, GrammarError)
 

@@ -1,0 +1,131 @@
+"""Lists of tools as requests have them, and what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from stcon import SchemaError, VocabularyError, constrain_tools
+from stcon.syntax.tools import FORMS
+from stcon.tokens.huggingface import find_tool_form
+from stcon.tools import parse_tool_calls
+from tests.syntax.tools.test_tools import PARSERS, TOOLS, made, written
+from tests.test_api import BYTES
+
+
+class Search(BaseModel):
+    query: str
+    limit: int | None = None
+
+
+def test_other_ways_to_give_tools() -> None:
+    for tool in (
+        {"type": "function", "name": "s", "parameters": Search.model_json_schema()},
+        {"name": "s", "input_schema": Search.model_json_schema()},
+        {"type": "function", "function": {"name": "s", "parameters": Search}},
+    ):
+        constraint = made("qwen3_coder", [tool], tool_choice="required")
+        for arguments in ({"query": "x"}, {"query": "x", "limit": 5}):
+            text = written("qwen3_coder", "s", arguments)
+            assert constraint.matches(text)
+            assert parse_tool_calls(text, [tool])[1][0]["arguments"] == arguments
+
+
+OTHERS = [
+    ({"properties": {"a": {}}}, False),
+    ({"properties": {"a": {}}, "additionalProperties": True}, True),
+    ({"properties": {"a": {}}, "patternProperties": {"^b$": {}}}, True),
+    ({"allOf": [{"properties": {"a": {}}}]}, False),
+    ({"$ref": "#/$defs/x", "$defs": {"x": {"properties": {"a": {}}}}}, False),
+    ({"type": ["object", "null"], "properties": {"a": {}}}, False),
+    ({"type": "object"}, False),
+    (True, False),
+    ({"unevaluatedProperties": {"type": "integer"}}, True),
+]
+
+
+@pytest.mark.parametrize(("parameters", "are_open"), OTHERS)
+def test_other_arguments(parameters: Any, are_open: bool) -> None:
+    tools = [{"name": "f", "parameters": parameters}]
+    constraint = made("json_tools", tools)
+    assert constraint.matches(written("json_tools", "f", {"b": 1})) is are_open
+    assert constraint.matches(written("json_tools", "f", {}))
+    assert not constraint.matches(written("json_tools", "f", {}).replace("{}", "null"))
+
+
+BROKEN: list[tuple[Any, dict[str, Any], str, str]] = [
+    ("tools", {}, "#", "list of objects"),
+    ({"name": "f"}, {}, "#", "list of objects"),
+    ([1], {}, "#/0", "an object"),
+    ([{"type": "code_interpreter"}], {}, "#/0/type", "not known"),
+    ([{"function": 1}], {}, "#/0/function", "an object"),
+    ([{"function": {"name": "a b"}}], {}, "#/0/function/name", "letters, digits"),
+    ([{"name": "f"}, {"name": "f"}], {}, "#/1/name", "already"),
+    ([{"name": "f", "parameters": []}], {}, "#/0/parameters", "JSON Schema"),
+    ([{"name": "f", "parameters": {"type": "string"}}], {},
+     "#/0/parameters/type", "an object"),
+    ([{"name": "f", "parameters": {"properties": {"a": {"type": "strin"}}}}], {},
+     "#/0/parameters/properties/a/type", "strin"),
+    ([{"name": "f", "input_schema": {"properties": {"a": False},
+       "required": ["a"]}}], {}, "#/0/input_schema", "no value"),
+    ([{"name": "f", "parameters": {"$schema": "http://json-schema.org/draft-07/schema#",
+       "allOf": [{}]}}], {}, "#/0/parameters", "additionalProperties"),
+    ([{"name": "f"}], {"tool_choice": "g"}, "#", "name of a tool (f)"),
+    ([{"name": "f"}], {"tool_choice": 5}, "#", "not 5"),
+    ([], {"tool_choice": "required"}, "#", "no tool"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("tools", "options", "pointer", "words"), BROKEN)
+def test_broken_requests(
+    form: str, tools: Any, options: dict[str, Any], pointer: str, words: str
+) -> None:
+    with pytest.raises(SchemaError) as found:
+        made(form, tools, **options)
+    assert words in str(found.value)
+    assert found.value.pointer.startswith(pointer)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"additionalProperties": {"type": "string"}}, "other names"),
+        ({"patternProperties": {"^x": {}}}, "other names"),
+        ({"properties": {"a b": {}}}, "'a b' cannot be a name"),
+        ({"properties": {"a>": {}}}, "cannot be a name"),
+        ({"const": {"a": 1}}, "constants as a whole"),
+    ],
+)
+def test_what_cannot_stand_between_tags(parameters: Any, words: str) -> None:
+    tools = [{"name": "f", "parameters": parameters}]
+    with pytest.raises(SchemaError, match=words) as found:
+        made("qwen3_coder", tools)
+    assert found.value.pointer.startswith("#/0/parameters")
+    made("json_tools", tools)
+
+
+class Like:
+    """What of a tokenizer tells the form."""
+
+    def __init__(self, parser: Any = None, template: Any = None) -> None:
+        self.tool_parser = parser
+        self.chat_template = template
+
+
+def test_the_form_of_a_tokenizer() -> None:
+    for name, parser in PARSERS.items():
+        assert find_tool_form(Like(parser.parse_tool_call)) == name
+    tagged = "{{ '<tool_call>\\n<function=' + tool_call.name }}"
+    assert find_tool_form(Like(template=tagged)) == "qwen3_coder"
+    plain = "{{ '<tool_call>\\n{' + tool_call.name }}"
+    assert find_tool_form(Like(template=plain)) == "json_tools"
+    assert find_tool_form(Like(template="<tool_call> [x]")) == ""
+    assert find_tool_form(Like()) == find_tool_form(Like(template={"a": "b"})) == ""
+    with pytest.raises(VocabularyError, match="in no form that it tells") as found:
+        constrain_tools(BYTES, TOOLS)
+    assert "json_tools, qwen3_coder" in str(found.value)
+    with pytest.raises(ValueError, match="form is one of"):
+        made("mistral")
