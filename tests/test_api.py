@@ -42,6 +42,14 @@ def test_every_public_name_exists() -> None:
         ({"schema": TREE, "depth": 10**6}, ValueError, "depth is a number from 1"),
         ({"schema": TREE, "depth": "x"}, ValueError, "depth is a number from 1"),
         ({"regex": "a", "path": "gpu"}, ValueError, "path is 'host' or 'traced'"),
+        (
+            {"grammar": 'root ::= "(" root ")" | "a"', "path": "traced"},
+            *(ValueError, "a grammar has only the host path"),
+        ),
+        (
+            {"schema": {"items": {"$ref": "#"}, "type": "array"}, "path": "walk"},
+            *(ValueError, "a pushdown has only the host path"),
+        ),
         ({"regex": "a", "limits": 5}, TypeError, "limits is a stcon.Limits"),
         ({"regex": "a^b"}, stcon.RegexError, "no text matches"),
         ({"schema": {"not": {}}}, stcon.SchemaError, "#"),

@@ -103,6 +103,8 @@ def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sums = ["--grammar", str(folder / "sums.gbnf")]
     assert main(["show", *sums, *vocab, "--text", "n=1+22"]) == 0
     assert "forced" in capsys.readouterr().out
+    assert main(["show", "--grammar", "json", *vocab, "--text", '{"a":[1]}']) == 0
+    assert "forced" in capsys.readouterr().out
     assert main(["show", "--choices", "yes", "no", *vocab, "--text", "no"]) == 0
     assert "not finished" not in capsys.readouterr().out
     assert main(["show", "--choices", "yes", "no", *vocab, "--text", "ye"]) == 0

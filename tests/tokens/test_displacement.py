@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
+from stcon import constrain
 from stcon.constraints.constraint import State
+from stcon.constraints.dfa import DfaConstraint
 from stcon.constraints.grammar import GrammarConstraint
 from stcon.machines.dfa import DEAD
 from stcon.tokens.displacement import DisplacementClasses
@@ -25,6 +27,9 @@ from tests.oracles.greibach import (
     normal_form,
     texts_agree,
 )
+from tests.worlds import vocabulary
+
+VOCABULARY = vocabulary(b"12", b"bc", b"3a")
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +125,20 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
     seen: list[int] = []
     have = made(TEXTS[0]).displacement_classes(lambda done, known: seen.append(done))
     assert seen and np.array_equal(have.class_of, want)
+
+
+def test_a_grammar_that_is_a_finite_automaton_has_classes_too() -> None:
+    constraint = constrain(VOCABULARY, grammar='root ::= [0-9]{1,3} ("a" | "b" "c")')
+    assert isinstance(constraint, DfaConstraint)
+    seen: list[tuple[int, int]] = []
+    states = constraint.build(lambda done, known: seen.append((done, known)))
+    assert seen == [(states, states)] and states > 5
+    classes = constraint.displacement_classes()
+    for state in range(states):
+        for group in groups(classes):
+            assert len({constraint.advance(state, token) for token in group}) == 1
+    digits = classes.class_of[[2 + byte for byte in b"0123456789"]]
+    assert len(set(digits.tolist())) == 1 < classes.count
 
 
 def test_digits_are_one_class() -> None:
