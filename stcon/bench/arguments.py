@@ -39,6 +39,8 @@ line, {"name": ..., "schema": ..., "tests": [{"valid": ..., "data": ...}]}; it m
 be compressed with gzip. The keys of an instance are first put into the order in
 which its schema declares them, for all engines alike."""
 
+_MOST = 1_000_000  # seconds, or GB
+
 # The others; outlines-core takes seconds a schema, and minutes for some.
 _SCHEMA_PEERS = ("llguidance", "xgrammar")
 
@@ -212,16 +214,19 @@ def _add_schemas(one: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> int:
-    value = int(text)
+    value = int(text) if text.isdecimal() else 0
     if value < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return value
 
 
 def _more_than_none(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError("must be more than 0")
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= _MOST:
+        raise argparse.ArgumentTypeError(f"{text} is no number from 0 to {_MOST:,}")
     return value
 
 

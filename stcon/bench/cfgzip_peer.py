@@ -142,7 +142,8 @@ def _run(command: list[str], seconds: float, most_bytes: int) -> int:
             raise Refused(f"classes: more than {seconds:g} s") from None
         if process.returncode:
             said.seek(0)
-            words = said.read().decode("utf-8", "replace").strip()[-_MAX_WORDS:]
+            words = said.read().decode("utf-8", "replace").strip()
+            words = words.splitlines()[0][:_MAX_WORDS] if words else ""
             how = f"classes: exit status {process.returncode}"
             raise Refused(f"{how}: {words}" if words else how)
     unit = 1 if sys.platform == "darwin" else 1024

@@ -38,6 +38,9 @@ def run(arguments: Sequence[str]) -> int:
     if getattr(options, "clock", "wall") != "wall" and options.bench != "compile":
         whole.error(f"--clock {options.clock}: reading it takes as long as a step")
     progress = Progress()
+    for file in (options.json, getattr(options, "chart", None)):
+        if file and (Path(file).is_dir() or not Path(file).absolute().parent.is_dir()):
+            whole.error(f"{file} cannot be written")
     try:
         result = _measure(options, progress)
     except StconError as error:

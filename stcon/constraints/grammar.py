@@ -104,14 +104,16 @@ class GrammarConstraint(StackConstraint):
         progress: Callable[[int, int], None] | None = None,
         limits: Limits = BUILD_LIMITS,
     ) -> DisplacementClasses:
-        """The classes of tokens that do the same to every stack an output can have.
+        """The classes of tokens that do the same to every stack an output can have;
+        those that end an output are one.
 
         ``progress``, ``limits``, errors and cost as of ``build``, which this includes
         unless the classes are in the cache folder; there they take 1 ms to read.
         """
         report = progress or _unreported
         known_as = self.vocabulary.fingerprint
-        return displacement_classes(self.transducer, known_as, report, limits)
+        found = displacement_classes(self.transducer, known_as, report, limits)
+        return found.with_class_of_ends(self.vocabulary.eos_ids)
 
     def allowed(self, state: State) -> NDArray[np.bool_]:
         """bool [vocabulary size]: which tokens may come next."""

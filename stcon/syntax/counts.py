@@ -18,6 +18,7 @@ from stcon.syntax.rules import (
     EPSILON,
     Call,
     Expr,
+    Repeat,
     concat,
     repeat,
     star,
@@ -37,6 +38,8 @@ def counted_items(item: Expr, least: int, most: int | None, new: NewRule) -> Exp
     ``new``: names an expression, and gives a call of it.  Cost: rules in number as
     the binary digits of the counts.
     """
+    if (folded := _folded(item, least, most)) is not None:
+        return folded
     copies = least if most is None else most
     if Sizes().of(item) * copies <= _WRITTEN_OUT:
         return repeat(item, least, most)
@@ -44,6 +47,19 @@ def counted_items(item: Expr, least: int, most: int | None, new: NewRule) -> Exp
     if most is None:
         return concat(powers.exactly(least), star(powers.power(0)))
     return concat(powers.exactly(least), powers.up_to(most - least))
+
+
+_SIMPLE = ((0, 1), (0, None), (1, None))
+
+
+def _folded(item: Expr, least: int, most: int | None) -> Expr | None:
+    """``x??``, ``x*+`` and their like are one sign; None for other counts."""
+    if (least, most) not in _SIMPLE or not isinstance(item, Repeat):
+        return None
+    if (item.least, item.most) not in _SIMPLE:
+        return None
+    has_end = most is not None and item.most is not None
+    return repeat(item.item, min(least, item.least), 1 if has_end else None)
 
 
 class _Powers:

@@ -13,6 +13,7 @@ Cost: linear in the text, 3 µs a character.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NoReturn
 
 from stcon.errors import GrammarError
@@ -20,6 +21,7 @@ from stcon.syntax import rules as r
 from stcon.syntax.charset import ANY, MAX_CODE_POINT, CharSet, Range
 from stcon.syntax.counts import counted_items
 from stcon.syntax.encode import utf8
+from stcon.syntax.json_schema.options import unmetered
 from stcon.syntax.named_rules import Grammar, NamedRules
 from stcon.syntax.rules import Expr
 
@@ -68,17 +70,19 @@ _NO_RULES = (
 )
 
 
-def parse_gbnf(text: str) -> Grammar:
+def parse_gbnf(text: str, work: Callable[[int], None] = unmetered) -> Grammar:
     """The rules of a grammar; it starts with ``root``.
 
+    ``work``: told of steps of about 10 µs before they are taken, and may raise.
     Raises GrammarError with line, column and rule.
     """
-    return _Parser(text).parse()
+    return _Parser(text, work).parse()
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, work: Callable[[int], None]) -> None:
         self._text = text
+        self._work = work
         self._at = 0
         self._rule = ""
         self._depth = 0
@@ -129,6 +133,7 @@ class _Parser:
 
     def _item(self) -> Expr:
         start, first = self._at, self._peek()
+        self._work(1)
         if first == '"':
             found = self._literal()
         elif first == "[":

@@ -190,19 +190,28 @@ def concat(*items: Expr) -> Expr:
     so n optional properties cost n tails and not n * n / 2 copies.
     """
     flat: list[Expr] = []
+    texts: list[Literal] = []  # neighbours, joined at once
     for place, item in enumerate(items, 1):
         spread = isinstance(item, Concat) and place < len(items)
         for part in item.items if spread else (item,):  # type: ignore[attr-defined]
             if part is EMPTY:
                 return EMPTY
             if isinstance(part, Literal):
-                if not part.data:
-                    continue
-                if flat and isinstance(flat[-1], Literal):
-                    flat[-1] = Literal(flat[-1].data + part.data)
-                    continue
+                texts += [part] if part.data else []
+                continue
+            _add_literal(texts, flat)
             flat.append(part)
+    _add_literal(texts, flat)
     return _only(flat, EPSILON) or Concat(tuple(flat))
+
+
+def _add_literal(texts: list[Literal], flat: list[Expr]) -> None:
+    """Nothing; ``texts``, joined, are the last of ``flat``, and gone."""
+    if len(texts) > 1:
+        flat.append(Literal(b"".join(text.data for text in texts)))
+    else:
+        flat += texts
+    texts.clear()
 
 
 def union(*items: Expr) -> Expr:

@@ -12,6 +12,8 @@ guesses what a rule ends with.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,13 +28,20 @@ _MIX = (
 
 
 class DisplacementClasses:
-    """``class_of``: int32 [tokens]; tokens without bytes are in the class of those that
-    are never read.  ``first``: int32 [classes], the least token of each class."""
+    """``class_of``: int32 [tokens]; special tokens are in the class of those that are
+    never read.  ``first``: int32 [classes], the least token of each class."""
 
     def __init__(self, class_of: NDArray[np.int32]) -> None:
         """``class_of``: numbers without gaps."""
         self.class_of = class_of
         self.first = np.unique(class_of, return_index=True)[1].astype(np.int32)
+
+    def with_class_of_ends(self, ids: Sequence[int]) -> DisplacementClasses:
+        """These classes, but for the tokens ``ids``, which are one of their own."""
+        class_of = self.class_of.copy()
+        class_of[list(ids)] = self.count
+        numbers = np.unique(class_of, return_inverse=True)[1]
+        return DisplacementClasses(numbers.reshape(-1).astype(np.int32))
 
     @property
     def count(self) -> int:

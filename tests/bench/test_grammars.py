@@ -81,6 +81,28 @@ def test_a_peer_that_is_not_installed(
     assert f"pip install {PEERS[peer]}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--limit-gb", "1e300"], "no number from 0"),
+        (["--limit-seconds", "x"], "x is no number"),
+        (["--limit-before", "nan"], "no number"),
+        (["--json", "/no/such/folder/x.json"], "cannot be written"),
+        (["--json", "/"], "cannot be written"),
+    ],
+)
+def test_wrong_options(
+    options: list[str],
+    words: str,
+    tokenizer_file: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    vocab = ["--vocab", str(tokenizer_file), "--eos", str(END)]
+    with pytest.raises(SystemExit) as ended:
+        main(["bench", "grammars", *vocab, *options])
+    assert ended.value.code == 2 and words in capsys.readouterr().err
+
+
 class Wrong(GrammarEngine):
     """Every token may always come, and ``bad`` is refused."""
 

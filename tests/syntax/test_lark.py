@@ -6,7 +6,9 @@ import itertools
 
 import pytest
 
-from stcon import GrammarError, constrain
+from stcon import GrammarError, Limits, constrain
+from stcon.machines.limits import Meter
+from stcon.syntax.grammar_text import parse_grammar
 from stcon.syntax.lark import parse_lark
 from tests.cases.test_field_cases import CASES
 from tests.grammars.mutants import mutants
@@ -42,6 +44,8 @@ MEANINGS = [
      ['"a"', '"\\""', '""'], ['"', '"a"b"', '"\n"']),
     ("%import common.C_COMMENT\nstart: C_COMMENT", ["/**/", "/* * */"], ["/*/"]),
     ("%import common.SIGNED_NUMBER\nstart: SIGNED_NUMBER", ["-1.5e3", "+2"], ["--1"]),
+    ("start: a???\na: /x/ -> y | (/z/ -> w)+", ["", "x", "zz"], ["xx"]),
+    ("start: a+?\na: /x/", ["", "x", "xx"], ["y"]),
     ('start: start "a" | start start | "b"', ["b", "ba", "bbaa"], ["a"]),
 ]  # fmt: skip
 
@@ -67,6 +71,15 @@ BROKEN = [
     ('start: "a"\nstart: "b"', 2, 1, "already"),
     ('start: "b".."a"', 1, 8, "a range goes"),
     ('start: "a"~3..2', 1, 12, "from 3 to 2"),
+    ('start: "a" -> "b"', 1, 15, "name of an alias"),
+    ('start: "a" ->', 1, 14, "name of an alias"),
+    ('start: "a" -> | "b"', 1, 15, "name of an alias"),
+    ('start: ("a" -> ) "b"', 1, 16, "name of an alias"),
+    ('start: "a" -> x "b"', 1, 17, "ends with its alias"),
+    ('start: "\ud800"', 1, 9, "U+D800 is no character"),
+    ('start: "\ud800"i', 1, 9, "U+D800 is no character"),
+    ('%ignore\nstart: "a"', 2, 1, "what is ignored"),
+    ("start: " + "p{" * 250 + '"a"' + "}" * 250 + "\np{x}: x", 1, 211, "groups"),
     ('start: "a"~x', 1, 12, "a count was expected"),
     ("start: /a/m", 1, 8, "flags"),
     ("start: /(a/", 1, 9, "in this regex"),
@@ -209,6 +222,38 @@ def test_as_lark_itself(name: str) -> None:
                 wanted.append(False)
             assert ours.matches(found) == wanted[-1], found
     assert sum(wanted) + len(SAMPLES[name]) > 20 and not all(wanted)
+
+
+@pytest.mark.parametrize("sign", "?+*")
+def test_many_signs_are_one(sign: str) -> None:
+    """Read one by one, each would look at all before it."""
+    text = f"start: a{sign * 20_000} b\na: /x/ a | /y/\nb: /z/"
+    made = constrain(BYTES, grammar=text, limits=Limits(seconds=2))
+    assert made.matches("xyz") and made.matches("z") == (sign != "+")
+
+
+@pytest.mark.parametrize("head", ["root ::= ", "start: "])
+def test_reading_is_metered(head: str) -> None:
+    class Enough(Exception):
+        pass
+
+    left = 1000
+
+    def work(amount: int) -> None:
+        nonlocal left
+        left -= amount
+        if left < 0:
+            raise Enough
+
+    parse_grammar(head + '"a"' * 400, work=work)
+    with pytest.raises(Enough):
+        parse_grammar(head + '"a"' * 2000, work=work)
+
+
+def test_a_long_text_is_joined_at_once() -> None:
+    """Joined one by one, 500,000 letters are moved 250,000 times."""
+    found = parse_grammar("root ::= " + '"a"' * 500_000, work=Meter(None).work)
+    assert found.rules.rules["root"].data == b"a" * 500_000  # type: ignore[attr-defined]
 
 
 def test_unused_rules_are_reported() -> None:

@@ -203,6 +203,12 @@ BROKEN = [
     ('start: %regex {"substring_chars": ["a"]}', 1, 8, "is a text"),
     ('start: %regex {"substring_chunks": "a"}', 1, 8, "is a list of texts"),
     ('start: %regex {"substring_chunks": ["a", 1]}', 1, 8, "is a list of texts"),
+    (r'start: %regex {"substring_chars": "\ud800"}', 1, 8, "surrogate"),
+    ('start: %regex {"substring_chars": "a", "substring_chars": "b"}', 1, 8, "twice"),
+    (
+        f'start: %regex {{"substring_chars": "{"ab" * 50_001}"}}',
+        *(1, 8, "100,002 parts are more"),
+    ),
     ('start: "a"{2', 1, 11, "not closed"),
     ('start: "a"{,}', 1, 13, "a count was expected"),
     ('start: "a"{3,2}', 1, 12, "from 3 to 2"),

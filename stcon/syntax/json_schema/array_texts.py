@@ -51,9 +51,9 @@ def array_expr(shape: ArrayShape, writer: Writer, depth: int) -> Expr:
 
 def _items(shape: ArrayShape, writer: Writer, depth: int) -> Expr:
     """One item or more."""
-    items = [writer.value(wanted, depth) for wanted in shape.prefix]
     most = shape.most
-    for index, item in enumerate(items[:most]):
+    items = [writer.value(wanted, depth) for wanted in shape.prefix[:most]]
+    for index, item in enumerate(items):
         if item is EMPTY:
             most = index
             break

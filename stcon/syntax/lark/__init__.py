@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from stcon.syntax.json_schema.options import unmetered
 from stcon.syntax.lark.definitions import Definitions, read_definitions
 from stcon.syntax.lark.inline import Schemas
 from stcon.syntax.lark.parser import Parser
@@ -32,12 +33,14 @@ START = "start"
 def parse_lark(text: str, **json_options: Any) -> Grammar:
     """The rules of a grammar; it starts with ``start``.
 
-    ``json_options``: as of ``compile_schema``, for the schemas inside.
+    ``json_options``: as of ``compile_schema``, for the schemas inside; ``work`` for
+    the whole.
     Raises GrammarError with line, column and rule.
     """
     definitions: Definitions = read_definitions(text)
     named, schemas = NamedRules(text), Schemas(json_options)
-    parser = Parser(text, definitions, named, schemas)
+    work = json_options.get("work", unmetered)
+    parser = Parser(text, definitions, named, schemas, work)
     parser.define_all()
     grammar = named.finish(parser.begin(START))
     return replace(grammar, schemas=tuple(schemas.reports))

@@ -150,7 +150,10 @@ class _Reader:
         if token.text == "%import":
             self._import(token)
         elif token.text == "%ignore":
-            self.found.ignored.append(self._body())
+            body = self._body()
+            if body[0].kind == "end":
+                self._fail("what is ignored was expected here", body[0])
+            self.found.ignored.append(body)
         else:
             why = f"{token.text} is not known"
             message, hint = REFUSED.get(token.text, (why, ""))

@@ -19,6 +19,7 @@ from stcon.syntax.renamed import renamed
 from stcon.syntax.rules import Expr
 
 _WORDS = re.compile(r"\w+|\s+|.")
+_MOST_PARTS = 100_000
 _PARTS = ("substring_chunks", "substring_words", "substring_chars")
 
 
@@ -66,7 +67,7 @@ def structured_regex(text: str) -> Expr:
     ``text``: an object with one of ``substring_chunks`` (a list of texts),
     ``substring_words`` and ``substring_chars`` (a text).  Raises Unreadable.
     """
-    given = json.loads(text)
+    given = json.loads(text, object_pairs_hook=_once)
     kind = next(iter(given), "") if isinstance(given, dict) else ""
     if kind not in _PARTS or len(given) != 1:
         raise Unreadable(f"%regex takes one of {', '.join(_PARTS)}")
@@ -79,7 +80,22 @@ def structured_regex(text: str) -> Expr:
         parts = _WORDS.findall(str(value))
     if not all(isinstance(part, str) for part in parts):
         raise Unreadable(f"{kind} is a list of texts")
+    if len(parts) > _MOST_PARTS:
+        raise Unreadable(
+            f"{len(parts):,} parts are more than {_MOST_PARTS:,}",
+            hint="split the text, or cut it into larger chunks",
+        )
+    for part in parts:
+        if any(0xD800 <= ord(char) <= 0xDFFF for char in part):
+            raise Unreadable("half a surrogate pair is no character")
     return _runs([r.literal(part) for part in parts])
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; raises Unreadable for a key that is there twice."""
+    if len(dict(pairs)) < len(pairs):
+        raise Unreadable("a key stands twice in this object")
+    return dict(pairs)
 
 
 def _runs(parts: list[Expr]) -> Expr:

@@ -7,12 +7,13 @@ is called with, its parameters standing for expressions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 from stcon.errors import GrammarError, SchemaError
 from stcon.syntax import rules as r
 from stcon.syntax.counts import counted_items
+from stcon.syntax.json_schema.options import unmetered
 from stcon.syntax.lark.definitions import (
     REFUSED,
     Definition,
@@ -43,9 +44,12 @@ class Parser:
         definitions: Definitions,
         named: NamedRules,
         schemas: Schemas,
+        work: Callable[[int], None] = unmetered,
     ) -> None:
+        """``work``: told of steps of about 10 µs before they are taken."""
         self._text = text
         self._schemas = schemas
+        self.work = work
         self._definitions = definitions
         self._named = named
         self._made: dict[tuple[str, tuple[int, ...]], Expr] = {}
@@ -205,12 +209,22 @@ class _Body:
         found = []
         while self._peek().kind != "end" and self._peek().text not in ("|", ")", "]"):
             if self._is_next("->"):
-                self._at += 2
+                self._alias()
                 break
             if self._peek().text in (",", "}"):
                 break
             found.append(self._repeated())
         return r.concat(*found)
+
+    def _alias(self) -> None:
+        """Nothing; reads ``-> name``, after which an alternative ends."""
+        self._at += 1
+        if self._peek().kind != "name":
+            self.fail("the name of an alias was expected here", self._peek())
+        self._at += 1
+        after = self._peek()
+        if after.kind != "end" and after.text not in ("|", ")", "]", ",", "}"):
+            self.fail("an alternative ends with its alias", after)
 
     def _repeated(self) -> Expr:
         item = self._item()
@@ -258,6 +272,7 @@ class _Body:
     def _item(self) -> Expr:
         token = self._peek()
         self._at += 1
+        self._parser.work(2)
         if token.kind in ("string", "regex", "json"):
             try:
                 return self._terminal(self._written(token))
@@ -283,9 +298,7 @@ class _Body:
         return self._parser.spaced(found) if self.in_rule else found
 
     def _group(self, opening: Token) -> Expr:
-        self._parser.nested += 1
-        if self._parser.nested > _DEEPEST:
-            self.fail(f"more than {_DEEPEST} groups inside one another", opening)
+        self._enter(opening)
         found = self._alternatives()
         if self._peek().text != {"(": ")", "[": "]"}[opening.text]:
             self.fail("this group is not closed", opening)
@@ -302,6 +315,7 @@ class _Body:
 
     def _arguments(self) -> list[Expr]:
         opening = self._peek()
+        self._enter(opening, _DEEPEST + 1)  # a template that calls itself is told apart
         found = []
         while not self._is_next("}"):
             self._at += 1
@@ -309,7 +323,14 @@ class _Body:
             if self._peek().text not in (",", "}"):
                 self.fail("the arguments are not closed", opening)
         self._at += 1
+        self._parser.nested -= 1
         return found
+
+    def _enter(self, opening: Token, most: int = _DEEPEST) -> None:
+        """Nothing; one more group or list is open, of at most so many."""
+        self._parser.nested += 1
+        if self._parser.nested > most:
+            self.fail(f"more than {_DEEPEST} groups inside one another", opening)
 
     def _text_or_range(self, token: Token) -> Expr:
         if not self._is_next(".."):

@@ -73,6 +73,9 @@ def _unescaped(written: str) -> str:
             raise Unreadable(f"\\{kind} is not known in a text")
         return _ESCAPES[kind]
 
+    for at, char in enumerate(written):
+        if 0xD800 <= ord(char) <= 0xDFFF:
+            raise Unreadable(f"U+{ord(char):04X} is no character", at)
     return _ESCAPE.sub(one, written.removesuffix("i")[1:-1])
 
 

@@ -15,6 +15,16 @@ NUMBER, TEXT, NULL = {"type": "number"}, {"type": "string"}, {"type": "null"}
 
 # A schema, a text it accepts and one it does not.
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "one in an item that is not there": (
+        {"type": "array", "prefixItems": [True, {"$ref": "#"}], "maxItems": 1},
+        "[5]",
+        "[5,[]]",
+    ),
+    "one in items of which none is there": (
+        {"type": "array", "prefixItems": [{"$ref": "#"}], "maxItems": 0},
+        "[]",
+        "[[]]",
+    ),
     "an $id beside a $ref says nothing up to draft 7": (
         {
             **DRAFT_7,
