@@ -226,7 +226,7 @@ def _more_than_none(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value <= _MOST:
-        raise argparse.ArgumentTypeError(f"{text} is no number from 0 to {_MOST:,}")
+        raise argparse.ArgumentTypeError(f"must be more than 0, and at most {_MOST:,}")
     return value
 
 

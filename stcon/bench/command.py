@@ -170,6 +170,8 @@ def _title(result: dict[str, Any]) -> str:
     known = textwrap.fill(known, 100, break_on_hyphens=False)
     if "max_tokens" in result:
         how = f"{result['rounds']} rounds, {result['max_tokens']} tokens at most"
+    elif "limit_seconds" in result:
+        how = f"{result['limit_seconds']:g} s an engine and grammar at most"
     elif "rounds" in result:
         how = f"{result['rounds']} rounds, {result['clock']} time"
     else:

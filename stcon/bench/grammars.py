@@ -30,11 +30,13 @@ Digests = list[list[bytes]]
 """Of the masks of each text."""
 
 _LEGEND = (
-    "Microseconds a step, mask and token. before: seconds until the first one. MB: by",
-    "how much its process grew, or the one that it started. differ: steps at which a",
-    f"mask is not stcon's. {FIRST}: with nothing worked out; {STCON}: again.",
-    f"{CLASSES}, {TOKENS}: after build, each mask made anew, by class or token.",
-    f"{_FILL}: without its translator.",
+    "Microseconds a step: the mask, and the token read after it. before: seconds from the",
+    "grammar's text to the first mask, with build() where asked for. MB: by how much the",
+    "engine's process grew, or one that it starts. classes: of tokens, as it tells them",
+    "apart. differ: steps at which a mask is not that of stcon.",
+    f"{FIRST}: the texts for the first time; {STCON}: once more, with the masks of then;",
+    f"{CLASSES}, {TOKENS}: after build(), each mask made anew, by class or by",
+    f"token. {_FILL}: without what makes masks of all tokens from those of classes.",
 )
 
 
@@ -85,7 +87,7 @@ def measure(
                 engines |= facts_of(engine, outcome, masks)
             steps = sum(map(len, histories))
             rows.append({"name": name, "steps": steps, "engines": engines})
-    return {"unit": "us", "grammars": rows, "rounds": 1, "clock": "wall"}
+    return {"unit": "us", "grammars": rows, "limit_seconds": limit_seconds}
 
 
 def _digests(outcome: Outcome, walk: str) -> Digests:

@@ -84,9 +84,9 @@ def test_a_peer_that_is_not_installed(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--limit-gb", "1e300"], "no number from 0"),
-        (["--limit-seconds", "x"], "x is no number"),
-        (["--limit-before", "nan"], "no number"),
+        (["--limit-gb", "1e300"], "must be more than 0"),
+        (["--limit-seconds", "x"], "must be more than 0"),
+        (["--limit-before", "nan"], "must be more than 0"),
         (["--json", "/no/such/folder/x.json"], "cannot be written"),
         (["--json", "/"], "cannot be written"),
     ],
