@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,22 @@ def test_the_first_example() -> None:
     assert text
     sums = constrain(BYTES, grammar=text[1])
     assert sums.matches("1+(22+3)") and not sums.matches("1+")
+
+
+def test_a_shipped_grammar_inside_another() -> None:
+    [line] = re.findall(r"^wrapped = .*$", PAGE, re.M)
+    names: dict[str, Any] = {"grammars": grammars}
+    exec(line, names)
+    made = constrain(BYTES, grammar=names["wrapped"])
+    assert made.matches('<json>{"a": [1]}</json>') and not made.matches("{}")
+
+
+def test_masks_from_one_token_of_each_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STCON_CACHE_DIR", str(tmp_path))
+    [code] = re.findall(r"```python\n(classes = query.*?)```", PAGE, re.S)
+    exec(code, {"query": constrain(BYTES, grammar=grammars.JSON)})
 
 
 def test_the_error_that_is_shown() -> None:
