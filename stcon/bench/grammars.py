@@ -31,9 +31,9 @@ Digests = list[list[bytes]]
 
 _LEGEND = (
     "Microseconds a step: the mask, and the token read after it. before: seconds from",
-    "the grammar's text to the first mask, with build() where asked for. MB: by how much",
-    "the engine's process grew, or one that it starts. classes: of tokens, as it tells",
-    "them apart. differ: steps at which a mask is not that of stcon.",
+    "the grammar's text to the first mask, with build() where asked for. MB: by how",
+    "much the engine's process grew, or one that it starts. classes: of tokens, as it",
+    "tells them apart. differ: steps at which a mask is not that of stcon.",
     f"{FIRST}: the texts for the first time; {STCON}: once more, with those masks;",
     f"{CLASSES}, {TOKENS}: after build(), each mask made anew, by class or by",
     f"token. {_FILL}: without what makes masks of all tokens from those of classes.",
