@@ -35,7 +35,8 @@ FORMS = Path(__file__).with_name("forms")
 
 
 def form_of(name: str, text: str) -> str:
-    """The shipped grammar ``name`` as cfgzip reads it; ``text`` where there is none."""
+    """The shipped grammar ``name`` as cfgzip, and llguidance's converter, read it;
+    ``text`` where there is none."""
     file = FORMS / f"{name}.gbnf"
     return file.read_text("utf-8") if file.exists() else text
 

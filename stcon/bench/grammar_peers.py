@@ -80,7 +80,7 @@ def _peer(
     one: GrammarEngine, tokens: Tokens, limit_seconds: float, job: Message
 ) -> Iterator[Message]:
     text = job["text"]
-    if one.name == "cfgzip":
+    if one.name in ("cfgzip", "llguidance"):
         text = form_of(job["name"], text)
     began = perf_counter_ns()
     try:
