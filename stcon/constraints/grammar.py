@@ -86,7 +86,7 @@ class GrammarConstraint(StackConstraint):
         them from the cache folder, where they are kept for this grammar and tokenizer.
 
         ``progress``: told how many are done, and how many are known of.  Cost: 0.1 s
-        for JSON, 15 s for SQL, 10 to 25 s for a programming language (128k tokens); 0.3 s to
+        for JSON, 10 to 25 s for SQL or a programming language (128k tokens); 0.3 s to
         read.  Without it hops are worked out as outputs come to them, 2 ms each.
         Raises LimitError over ``limits`` (hops, seconds, bytes).
         """

@@ -50,49 +50,12 @@ class CompiledSchema:
     report: dict[str, Any]
 
 
-def compile_schema(
-    schema: object,
-    *,
-    whitespace: str = "compact",
-    escapes: str = "usual",
-    key_order: str = "declared",
-    allow_unenforced: Collection[str] = frozenset(),
-    max_sets: int = MAX_SETS,
-    max_blanks: int = 16,
-    indent: int = 2,
-    recursion: bool = True,
-    work: Callable[[int], None] = unmetered,
-) -> CompiledSchema:
+def compile_schema(schema: object, **options: Any) -> CompiledSchema:
     """The rules of the JSON texts that ``schema`` accepts, and a report.
 
-    ``schema``: a dict, JSON text, a bool, or what ``annotations.schema_of`` takes
-    (pydantic models, dataclasses, TypedDicts, Literals, Enums, annotations).
-    ``whitespace``: ``"compact"``, ``"spaced"``, ``"bounded"`` (``max_blanks`` in a
-    run), ``"free"`` or ``"pretty"`` (``indent``).  ``escapes``: spellings of characters
-    in strings, see ``encode.json_string``.  ``key_order``: ``"declared"``
-    or ``"any"``.  ``max_sets``: states of one object or array that remembers sets
-    of keys or items.
-    ``allow_unenforced``: keywords, or ``"format:name"``, that may be left out.
-    ``recursion``: whether rules may call themselves; if not, values that nest
-    without bound are refused.  ``work`` is told of steps of about 10 µs before they
-    are taken, and may raise.
-
-    Raises SchemaError for schemas that are broken, empty or not enforceable,
-    LimitError for those that combine in too many ways.  Cost: about 0.1 ms a
-    field.
+    ``options``, errors and cost as of ``open_schema``.
     """
-    opened = open_schema(
-        schema,
-        whitespace=whitespace,
-        escapes=escapes,
-        key_order=key_order,
-        allow_unenforced=allow_unenforced,
-        max_sets=max_sets,
-        max_blanks=max_blanks,
-        indent=indent,
-        recursion=recursion,
-        work=work,
-    )
+    opened = open_schema(schema, **options)
     rules = opened.writer.rules(opened.root)
     if rules.rules[rules.start] is EMPTY:
         raise opened.no_value()
@@ -126,8 +89,24 @@ def open_schema(
     recursion: bool = True,
     work: Callable[[int], None] = unmetered,
 ) -> OpenSchema:
-    """``schema`` as far as ``compile_schema`` comes before it writes; the same
-    arguments and errors."""
+    """``schema`` with all that is found out before it is written.
+
+    ``schema``: a dict, JSON text, a bool, or what ``annotations.schema_of`` takes
+    (pydantic models, dataclasses, TypedDicts, Literals, Enums, annotations).
+    ``whitespace``: ``"compact"``, ``"spaced"``, ``"bounded"`` (``max_blanks`` in a
+    run), ``"free"`` or ``"pretty"`` (``indent``).  ``escapes``: spellings of characters
+    in strings, see ``encode.json_string``.  ``key_order``: ``"declared"``
+    or ``"any"``.  ``max_sets``: states of one object or array that remembers sets
+    of keys or items.
+    ``allow_unenforced``: keywords, or ``"format:name"``, that may be left out.
+    ``recursion``: whether rules may call themselves; if not, values that nest
+    without bound are refused.  ``work`` is told of steps of about 10 µs before they
+    are taken, and may raise.
+
+    Raises SchemaError for schemas that are broken, empty or not enforceable,
+    LimitError for those that combine in too many ways.  Cost: about 0.1 ms a
+    field.
+    """
     check_names(allow_unenforced)
     options = Options.of(key_order, max_sets, work)
     spaces = layout(whitespace, max_blanks, indent)
