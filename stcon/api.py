@@ -109,7 +109,7 @@ def constrain_tools(
     tools: Sequence[Any],
     *,
     tool_choice: Any = "auto",
-    parallel_tool_calls: bool = True,
+    parallel_tool_calls: bool | None = None,
     form: str | None = None,
     escapes: str = "usual",
     key_order: str = "declared",
@@ -128,7 +128,7 @@ def constrain_tools(
     enforced; a call has no arguments that its schema does not speak of.
     ``tool_choice``: ``"auto"`` (free text, then calls if any), ``"required"`` (calls
     alone), ``"none"``, the name of a tool (one call of it), or an API's object.
-    ``parallel_tool_calls``: whether calls may follow one another.
+    ``parallel_tool_calls``: whether calls may follow one another (None: they may).
     ``form``: ``"json_tools"`` or ``"qwen3_coder"``; None: as the tokenizer has it.
     Other arguments as of ``constrain``.
 
@@ -152,7 +152,11 @@ def constrain_tools(
     )
     notes = {"form": form, "tools": compiled.reports}
     made = _make(compiled.rules, vocabulary, meter, depth, path, notes)
-    assert made is not None  # each tool has some arguments, or is refused
+    for pointer, head in compiled.heads.items():
+        if made is None or made.read(made.start, head) == DEAD:
+            why = f"no arguments can be written in the form {form}"
+            raise SchemaError(why, pointer=pointer)
+    assert made is not None  # free text is always there
     return _finished(made, tokenizer, after, max_tokens)
 
 
@@ -165,7 +169,7 @@ def _tool_form(tokenizer: Any) -> str:
     how = f"as {found!r}" if found else "in no form that it tells"
     raise VocabularyError(
         f"this tokenizer's model writes tool calls {how}",
-        hint=f"give form=, one of {', '.join(FORMS)}, or a grammar",
+        hint=f"give form=, one of {', '.join(FORMS)}; or constrain(grammar=...)",
     )
 
 

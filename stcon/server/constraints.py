@@ -20,6 +20,11 @@ from stcon.tokens.vocabulary import Vocabulary
 
 _KEPT = 64
 _MOST_BIAS = 1000  # ten times what clients may send; -1e5 is -inf in 16 bits
+_NO_FORM = (
+    "tool_choice: the model's chat template tells no form of tool calls that is known "
+    f"({', '.join(FORMS)}); the server can be started with --chat-template, or "
+    "tool_parser_type be set in the model's tokenizer_config.json"
+)
 _BYTES = [None, *(bytes([byte]) for byte in range(256))]
 
 
@@ -39,7 +44,9 @@ class Constraints:
         ``tokenizer``: mlx-lm's TokenizerWrapper.  Raises ValueError.
         """
         knows_form = format.kind != TOOLS or find_tool_form(tokenizer) in FORMS
-        if not knows_form and not format.must_call:
+        if not knows_form:
+            if format.must_call:
+                raise ValueError(_NO_FORM)
             return None
         with self._lock:
             kept = self._of.setdefault(tokenizer, OrderedDict())

@@ -45,7 +45,11 @@ class Format:
             return False
         choice = self.options["tool_choice"]
         if isinstance(choice, dict):
-            choice = choice.get("type")
+            named = "name" in choice or "function" in choice
+            inner = choice.get("allowed_tools", choice)
+            mode = inner.get("mode", "auto") if isinstance(inner, dict) else "auto"
+            kind = choice.get("type")
+            choice = "name" if named else mode if kind == "allowed_tools" else kind
         return choice not in ("auto", "none")
 
 
@@ -59,23 +63,29 @@ def wanted(body: Body) -> Format | None:
     if len(found) > 1:
         names = " and ".join(format.field for format in found)
         raise ValueError(f"{names} both ask for a format; send one")
-    tools = _tools(body)
+    tools = asked_tools(body)
     if tools is not None and (tools.must_call or not found):
         return tools
     return found[0] if found else None
 
 
-def _tools(body: Body) -> Format | None:
+def asked_tools(body: Body) -> Format | None:
+    """The tools of a chat request, with what it says of them; None for no tools.
+
+    Raises ValueError for a call that must come, and cannot.
+    """
     tools, choice = body.get("tools"), body.get("tool_choice")
-    if not tools:
-        if choice not in (None, "auto", "none"):
+    if "messages" not in body:
+        return None  # mlx-lm looks for tools in chats alone
+    if tools is None or tools == []:
+        kind = choice.get("type") if isinstance(choice, Mapping) else choice
+        if kind not in (None, "auto", "none"):
             raise ValueError("tool_choice asks for a call, and there are no tools")
         return None
-    parallel = body.get("parallel_tool_calls")
     value = {
         "tools": tools,
         "tool_choice": "auto" if choice is None else choice,
-        "parallel_tool_calls": parallel is not False,
+        "parallel_tool_calls": body.get("parallel_tool_calls"),
     }
     return Format.of(TOOLS, value, TOOLS)
 

@@ -19,7 +19,7 @@ from typing import Any
 from stcon.decode.patch import patch
 from stcon.errors import StconError
 from stcon.server.constraints import Constraints, check, check_bias, check_limit
-from stcon.server.formats import Format, wanted
+from stcon.server.formats import Format, asked_tools, wanted
 from stcon.server.tool_reader import tool_reader
 
 _FORMAT, _CONSTRAINT = "stcon_format", "stcon_constraint"
@@ -106,9 +106,11 @@ class _Wrappers:
             stock(handler)
             self._request.format = None
             try:
-                format = wanted(handler.body)
+                format, tools = wanted(handler.body), asked_tools(handler.body)
+                for asked in (format, tools):
+                    if asked is not None:
+                        check(asked)
                 if format is not None:
-                    check(format)
                     check_bias(handler.logit_bias)
             except ValueError as error:
                 raise RefusedFormat(str(error)) from error

@@ -10,24 +10,39 @@ from stcon.syntax.rules import (
     Concat,
     Counted,
     Expr,
+    Literal,
     Repeat,
     Union,
+    literal,
     parts,
 )
 
 
 def renamed(
-    rules: Mapping[str, Expr], name_of: Callable[[str], str]
+    rules: Mapping[str, Expr],
+    name_of: Callable[[str], str],
+    text_of: Callable[[bytes], bytes] | None = None,
 ) -> dict[str, Expr]:
-    """``rules`` with names given by ``name_of``; a node used twice stays one node.
-    Linear in the nodes, which may nest as deep as they like."""
+    """``rules`` with names given by ``name_of``, and literals by ``text_of``; a node
+    used twice stays one node.  Linear in the nodes, which may nest as deep as they
+    like."""
     made: dict[int, Expr] = {}
     for body in rules.values():
-        _rename(body, name_of, made)
+        _rename(body, name_of, text_of, made)
     return {name_of(name): made[id(body)] for name, body in rules.items()}
 
 
-def _rename(expr: Expr, name_of: Callable[[str], str], made: dict[int, Expr]) -> None:
+def with_literals(expr: Expr, text_of: Callable[[bytes], bytes]) -> Expr:
+    """``expr`` with literals given by ``text_of``."""
+    return renamed({"": expr}, str, text_of)[""]
+
+
+def _rename(
+    expr: Expr,
+    name_of: Callable[[str], str],
+    text_of: Callable[[bytes], bytes] | None,
+    made: dict[int, Expr],
+) -> None:
     todo = [expr]
     while todo:
         node = todo[-1]
@@ -38,7 +53,10 @@ def _rename(expr: Expr, name_of: Callable[[str], str], made: dict[int, Expr]) ->
         if waiting:
             todo.extend(waiting)
             continue
-        made[id(node)] = _with_parts(node, name_of, made)
+        if text_of and isinstance(node, Literal):
+            made[id(node)] = literal(text_of(node.data))
+        else:
+            made[id(node)] = _with_parts(node, name_of, made)
         todo.pop()
 
 

@@ -111,6 +111,9 @@ def test_a_format_beside_tools(url: str) -> None:
     [
         ({"tools": TOOLS, "tool_choice": "pong"}, "name of a tool (weather, ping)"),
         ({"tool_choice": "required"}, "there are no tools"),
+        ({"tools": {}}, "a list of objects"),
+        ({"tools": TOOLS, "parallel_tool_calls": "no"}, "true or false"),
+        ({"tools": [5], "response_format": {"type": "json_object"}}, "#/0"),
         ({"tools": [{"function": {"name": "a b"}}]}, "#/0/function/name"),
         (
             {
@@ -140,23 +143,27 @@ def test_a_model_without_tools(tmp_path_factory: pytest.TempPathFactory) -> None
     with running(folder(tmp_path_factory.mktemp("model"))) as address:
         assert ask(address, tools=TOOLS, max_tokens=4)[0] == 200
         status, answer = ask(address, tools=TOOLS, tool_choice="required")
-        assert status >= 400 and "writes tool calls" in answer["error"]
+        assert status >= 400 and "--chat-template" in answer["error"]
 
 
 BODIES: list[tuple[dict[str, Any], Any]] = [
     ({}, None),
     ({"tools": []}, None),
+    ({"tools": [], "tool_choice": {"type": "auto"}}, None),
+    ({"tools": TOOLS, "tool_choice": {"type": "none"}}, ({"type": "none"}, None)),
     ({"tools": None, "tool_choice": "none"}, None),
-    ({"tools": TOOLS}, ("auto", True)),
-    ({"tools": TOOLS, "tool_choice": "required"}, ("required", True)),
+    ({"tools": TOOLS}, ("auto", None)),
+    ({"tools": TOOLS, "tool_choice": "required"}, ("required", None)),
     ({"tools": TOOLS, "parallel_tool_calls": False}, ("auto", False)),
-    ({"tools": TOOLS, "tool_choice": NAMED}, (NAMED, True)),
+    ({"tools": TOOLS, "tool_choice": NAMED}, (NAMED, None)),
+    ({"tools": TOOLS, "tool_choice": {"name": "none"}}, ({"name": "none"}, None)),
 ]
 
 
 @pytest.mark.parametrize(("body", "want"), BODIES, ids=str)
 def test_what_a_request_says(body: dict[str, Any], want: Any) -> None:
-    format = wanted(body)
+    assert wanted({**body, "prompt": "x"}) is None, "no chat"
+    format = wanted({**body, "messages": []})
     if want is None:
         assert format is None
         return
@@ -164,7 +171,7 @@ def test_what_a_request_says(body: dict[str, Any], want: Any) -> None:
     options = format.options
     assert options["tools"] == TOOLS
     assert (options["tool_choice"], options["parallel_tool_calls"]) == want
-    assert format.must_call == (want[0] != "auto")
+    assert format.must_call == (want[0] not in ("auto", {"type": "none"}))
 
 
 def test_the_reader_leaves_to_mlx_lm_what_it_does_not_know() -> None:

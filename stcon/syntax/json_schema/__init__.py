@@ -87,6 +87,7 @@ def open_schema(
     max_blanks: int = 16,
     indent: int = 2,
     recursion: bool = True,
+    marks: tuple[str, ...] = (),
     work: Callable[[int], None] = unmetered,
 ) -> OpenSchema:
     """``schema`` with all that is found out before it is written.
@@ -100,7 +101,8 @@ def open_schema(
     of keys or items.
     ``allow_unenforced``: keywords, or ``"format:name"``, that may be left out.
     ``recursion``: whether rules may call themselves; if not, values that nest
-    without bound are refused.  ``work`` is told of steps of about 10 µs before they
+    without bound are refused.  ``marks``: texts that strings hold only with escapes.
+    ``work`` is told of steps of about 10 µs before they
     are taken, and may raise.
 
     Raises SchemaError for schemas that are broken, empty or not enforceable,
@@ -120,9 +122,9 @@ def open_schema(
     if not plan.is_reachable(root):
         raise no_value(plan, document, root)
     standard = standard_rules(
-        whitespace, escapes, max_blanks, recursion and not spaces.has_depth
+        whitespace, escapes, max_blanks, recursion and not spaces.has_depth, *marks
     )
-    writer = Writer(plan, document, spaces, escapes, recursion, standard)
+    writer = Writer(plan, document, spaces, escapes, recursion, standard, marks)
     return OpenSchema(writer, document, root)
 
 

@@ -14,12 +14,16 @@ from stcon.syntax.json_schema.constant_texts import in_brackets
 from stcon.syntax.json_schema.layout import layout
 from stcon.syntax.json_schema.number_texts import INTEGER, NUMBER
 from stcon.syntax.rules import (
+    ALL_BYTES,
+    EPSILON,
     TICK,
     Call,
     Expr,
     Rules,
     byte_set,
+    complement,
     concat,
+    intersect,
     literal,
     star,
     union,
@@ -39,22 +43,28 @@ OBJECT = Call("object")
 VALUE = Call("value")
 
 _QUOTE = literal('"')
+_ANY_BYTE = byte_set(ALL_BYTES)
 
 
 @lru_cache(maxsize=16)
 def standard_rules(
-    whitespace: str, escapes: str, max_blanks: int, recursion: bool
+    whitespace: str,
+    escapes: str,
+    max_blanks: int,
+    recursion: bool,
+    *marks: str,
 ) -> Rules:
     """The rules for one way to write JSON; the same object each time.
 
     Without ``recursion`` there are no arrays, objects and values of any kind.
+    ``marks``: texts that no string may hold as they are, but with escapes.
     """
     odd = odd_character(escapes)
     char = union(byte_set(plain_mask), odd) if escapes != "any" else odd
-    more = star(char)
+    more = without(star(char), marks)
     rules: dict[str, Expr] = {
         "string": concat(_QUOTE, more, _QUOTE),
-        "characters": concat(star(concat(TICK, char)), _QUOTE),
+        "characters": concat(without(star(concat(TICK, char)), marks, TICK), _QUOTE),
         "rest of a string": concat(more, _QUOTE),
         "rest from an odd character": concat(odd, more, _QUOTE),
         "integer": INTEGER,
@@ -62,8 +72,19 @@ def standard_rules(
     }
     if recursion:
         rules |= _values(whitespace, max_blanks)
-    name = (whitespace, escapes, max_blanks, int(recursion))
+    name: tuple[str | int, ...]
+    name = (whitespace, escapes, max_blanks, int(recursion), *marks)
     return Rules(rules, "string", None, name)
+
+
+def without(text: Expr, marks: tuple[str, ...], tick: Expr = EPSILON) -> Expr:
+    """The texts of ``text`` (bytes, with ``tick`` before each character) that hold none
+    of ``marks`` (plain characters)."""
+    if not marks:
+        return text
+    anything = star(union(byte_set(ALL_BYTES), tick) if tick is TICK else _ANY_BYTE)
+    spelt = [concat(*(concat(tick, literal(c)) for c in mark)) for mark in marks]
+    return intersect(text, complement(concat(anything, union(*spelt), anything)))
 
 
 def _values(whitespace: str, max_blanks: int) -> dict[str, Expr]:

@@ -34,9 +34,11 @@ from stcon.syntax.json_schema.standard import (
     NUMBER_CALL,
     STRING,
     VALUE,
+    without,
 )
 from stcon.syntax.json_schema.strings import ANY_TEXT, StringShape, text_expr
 from stcon.syntax.json_schema.texts import Texts
+from stcon.syntax.renamed import with_literals
 from stcon.syntax.rules import (
     EMPTY,
     TICK,
@@ -81,6 +83,7 @@ class Writer:
         escapes: str,
         recursion: bool,
         standard: Rules,
+        marks: tuple[str, ...] = (),
     ) -> None:
         self.plan = plan
         self.judge = plan.expander.judge
@@ -99,6 +102,7 @@ class Writer:
         self._texts = Texts(encoder)
         self._ticked = Texts(lambda charset: concat(TICK, encoder(charset)))
         self.standard = standard
+        self._marks = marks
 
     def rules(self, root: Goal) -> Rules:
         """The rules of all values that reach ``root``."""
@@ -141,7 +145,18 @@ class Writer:
 
     def named_pair(self, name: str, value: Expr) -> Expr:
         """A key, the colon and a value."""
-        return concat(key_expr(name), self.layout.colon, value)
+        return concat(self._spelt(key_expr(name)), self.layout.colon, value)
+
+    def _spelt(self, text: Expr) -> Expr:
+        """Literals of JSON, with the marks in them as JSON may also spell them."""
+
+        def escaped(data: bytes) -> bytes:
+            for mark in self._marks:
+                spelt = f"\\u{ord(mark[0]):04x}{mark[1:]}"
+                data = data.replace(mark.encode(), spelt.encode())
+            return data
+
+        return with_literals(text, escaped) if self._marks else text
 
     def _node(self, wanted: Goal, depth: int) -> Node:
         return frozenset(wanted), depth if self.layout.has_depth else 0
@@ -191,7 +206,7 @@ class Writer:
     def shape(self, shape: Shape, depth: int) -> Expr:
         """The texts of the values of ``shape``, whose parts have been written."""
         if isinstance(shape, Constants):
-            return constants_expr(shape.values, self.layout, depth)
+            return self._spelt(constants_expr(shape.values, self.layout, depth))
         if isinstance(shape, StringShape):
             return self.quoted(shape.language, shape.least, shape.most)
         if isinstance(shape, NumberShape):
@@ -214,7 +229,8 @@ class Writer:
         return known
 
     def _keys_but(self, names: Collection[str]) -> Expr:
-        if can_be_plain(names, self._escapes):
+        meets_mark = any(mark[0] in name for mark in self._marks for name in names)
+        if can_be_plain(names, self._escapes) and not meets_mark:
             return other_keys(names, self._key_parts)
         return self.quoted(complement(union(*map(text_expr, names))))
 
@@ -226,10 +242,11 @@ class Writer:
         if least == 0 and most is None:
             if language is None or language is ANY_TEXT:
                 return STRING
-            return concat(_QUOTE, self._texts.of(language), _QUOTE)
+            text = without(self._texts.of(language), self._marks)
+            return concat(_QUOTE, text, _QUOTE)
         if language is None or language is ANY_TEXT:
             return concat(_QUOTE, counted(CHARACTERS, least, most))
-        inside = self._ticked.of(language)
+        inside = without(self._ticked.of(language), self._marks, TICK)
         return concat(_QUOTE, counted(inside, least, most, _QUOTE))
 
     def _recurs(self, node: Node, wanted: Goal, path: list[_Open]) -> None:
@@ -241,7 +258,7 @@ class Writer:
 
     def _new_name(self, wanted: Goal) -> str:
         """A name no rule has yet, after the schema it is from."""
-        name = "value" if wanted == ANYTHING else self._pointer(wanted)
+        name = "value" if wanted == ANYTHING else self.pointer_of(wanted)
         taken = {*self._names.values(), *self.standard.rules, "start"}
         number, unique = 1, name
         while unique in taken:
@@ -249,7 +266,8 @@ class Writer:
             unique = f"{name} ({number})"
         return unique
 
-    def _pointer(self, wanted: Goal) -> str:
+    def pointer_of(self, wanted: Goal) -> str:
+        """Where the first schema of a goal stands."""
         return self._document.schemas[abs(wanted[0])].pointer if wanted else "#"
 
     def _too_deep(self, wanted: Goal, path: list[_Open]) -> SchemaError:
@@ -268,7 +286,7 @@ class Writer:
             reason = "and recursion is not wanted"
         return SchemaError(
             f"{message} nests without bound, {reason}",
-            pointer=self._pointer(wanted),
+            pointer=self.pointer_of(wanted),
             keyword=keyword,
             hint=hint,
         )

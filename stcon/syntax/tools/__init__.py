@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from stcon.errors import SchemaError
+from stcon.errors import LimitError, SchemaError
 from stcon.syntax.encode import encode, utf8
 from stcon.syntax.json_schema import open_schema
 from stcon.syntax.json_schema.keywords.ways import WAYS
@@ -45,9 +45,9 @@ from stcon.syntax.rules import (
     star,
     union,
 )
-from stcon.syntax.tools.read import OPEN, parse_tool_calls
+from stcon.syntax.tools.read import CLOSE, OPEN, parse_tool_calls
 from stcon.syntax.tools.requested import Tool, Wanted, read_choice, read_tools
-from stcon.syntax.tools.tagged import tagged_arguments
+from stcon.syntax.tools.tagged import MARKS, tagged_arguments
 
 __all__ = ["FORMS", "CompiledTools", "compile_tools", "parse_tool_calls"]
 
@@ -58,10 +58,11 @@ _BETWEEN = literal("\n")
 @dataclass(frozen=True, slots=True)
 class CompiledTools:
     """``rules``: the bytes of the answers; ``reports``: of the schema of each tool that
-    may be called, by name."""
+    may be called, by name; ``heads``: how its calls begin, by its place in the list."""
 
     rules: Rules
     reports: dict[str, dict[str, Any]]
+    heads: dict[str, bytes]
 
 
 def compile_tools(
@@ -69,7 +70,7 @@ def compile_tools(
     form: str,
     *,
     tool_choice: Any = "auto",
-    parallel_tool_calls: bool = True,
+    parallel_tool_calls: bool | None = None,
     **options: Any,
 ) -> CompiledTools:
     """The rules of answers with calls of ``tools``, written in ``form``.
@@ -85,7 +86,7 @@ def compile_tools(
     start = _answers(found, wanted)
     rules = {"start": start, **calls.rules}
     whole = Rules(rules, "start", calls.standard, (), frozenset(calls.ambiguous))
-    return CompiledTools(whole, calls.reports)
+    return CompiledTools(whole, calls.reports, calls.heads)
 
 
 def _answers(call: Expr, wanted: Wanted) -> Expr:
@@ -109,11 +110,13 @@ class _Calls:
 
     def __init__(self, form: str, options: Mapping[str, Any]) -> None:
         self._form = form
-        self._options = {"whitespace": "spaced", **options}
+        self._marks = (CLOSE,) if form == "json_tools" else MARKS
+        self._options = {"whitespace": "spaced", "marks": self._marks, **options}
         self.rules: dict[str, Expr] = {}
         self.standard: Rules | None = None
         self.ambiguous: set[str] = set()
         self.reports: dict[str, dict[str, Any]] = {}
+        self.heads: dict[str, bytes] = {}
 
     def of(self, tool: Tool) -> Expr:
         """The texts of the calls of one tool."""
@@ -121,11 +124,17 @@ class _Calls:
             arguments = self._arguments(tool)
         except SchemaError as error:
             raise _inside(error, tool) from error
-        if self._form == "json_tools":
-            opens = f'{OPEN}\n{{"name": "{tool.name}", "arguments": '
-            return concat(literal(opens), arguments, literal("}\n</tool_call>"))
-        opens = f"{OPEN}\n<function={tool.name}>\n"
-        return concat(literal(opens), arguments, literal("</function>\n</tool_call>"))
+        except LimitError as error:
+            raise LimitError(
+                f"{tool.pointer}: {error.message}", what=error.what, limit=error.limit
+            ) from error
+        opens = f'{OPEN}\n{{"name": "{tool.name}", "arguments": '
+        closes = "}\n</tool_call>"
+        if self._form == "qwen3_coder":
+            opens = f"{OPEN}\n<function={tool.name}>\n"
+            closes = "</function>\n</tool_call>"
+        self.heads[tool.pointer] = opens.encode()
+        return concat(literal(opens), arguments, literal(closes))
 
     def _arguments(self, tool: Tool) -> Expr:
         """A call of the rule of the arguments, which is defined."""

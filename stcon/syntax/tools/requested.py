@@ -55,18 +55,26 @@ def read_tools(tools: Any) -> tuple[Tool, ...]:
     for place, given in enumerate(tools):
         tool = _tool(given, f"#/{place}")
         if tool.name in found:
-            raise _broken(f"there is a tool {tool.name} already", f"#/{place}", "name")
+            where = tool.pointer.rpartition("/")[0]
+            raise _broken(f"there is a tool {tool.name} already", where, "name")
         found[tool.name] = tool
     return tuple(found.values())
 
 
 def _tool(given: Any, pointer: str) -> Tool:
     if not isinstance(given, Mapping):
-        raise _broken(f"a tool is an object, not {given!r:.60}", pointer, "")
+        raise SchemaError(
+            f"a tool is an object, not {given!r:.60}",
+            pointer=pointer,
+            hint='write {"name": ..., "parameters": ...}; parameters may be a type',
+        )
     kind = given.get("type", "function")
     if kind != "function":
         raise _broken(f"tools of the type {kind!r:.60} are not known", pointer, "type")
     if "function" in given:
+        if "parameters" in given:
+            why = "parameters stand beside the function, not in it"
+            raise _broken(why, pointer, "parameters")
         pointer, given = f"{pointer}/function", given["function"]
         if not isinstance(given, Mapping):
             raise _broken("a function is an object", pointer, "")
@@ -79,8 +87,22 @@ def _tool(given: Any, pointer: str) -> Tool:
             "name",
         )
     keyword = "input_schema" if "input_schema" in given else "parameters"
+    if keyword not in given:
+        _refuse_near_misses(given, pointer)
     pointer = f"{pointer}/{keyword}"
     return Tool(name, _closed(given.get(keyword), pointer), pointer)
+
+
+def _refuse_near_misses(given: Mapping[str, Any], pointer: str) -> None:
+    """Nothing; raises SchemaError for a key that was surely meant for parameters, which
+    would otherwise be a tool without any."""
+    from difflib import get_close_matches
+
+    for key in given:
+        near = get_close_matches(str(key), ("parameters", "input_schema"), 1, 0.75)
+        if near:
+            why = f"unknown key {key!r:.60}; did you mean {near[0]}?"
+            raise _broken(why, pointer, str(key))
 
 
 def _broken(message: str, pointer: str, keyword: str) -> SchemaError:
@@ -94,11 +116,9 @@ def _closed(given: Any, pointer: str) -> dict[str, Any]:
     if given is None or given is True:
         given = {}
     if not isinstance(given, Mapping):
-        if isinstance(given, (str, bytes, bool, int, list)):
+        if isinstance(given, (str, bytes, bool, int, float, list)):
             raise _broken("parameters are a JSON Schema", pointer, "")
-        from stcon.syntax.annotations import schema_of
-
-        given = schema_of(given)
+        given = _of_type(given, pointer)
     schema = dict(given)
     kinds = schema.setdefault("type", "object")
     if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
@@ -107,6 +127,17 @@ def _closed(given: Any, pointer: str) -> dict[str, Any]:
     if not any(name in schema for name in _OPENS):
         _close(schema, pointer)
     return schema
+
+
+def _of_type(given: Any, pointer: str) -> dict[str, Any]:
+    from stcon.syntax.annotations import schema_of
+
+    try:
+        return dict(schema_of(given))
+    except SchemaError as error:
+        raise SchemaError(
+            error.message.removeprefix("#: "), pointer=pointer, hint=error.hint
+        ) from error
 
 
 def _close(schema: dict[str, Any], pointer: str) -> None:
@@ -124,36 +155,67 @@ def _close(schema: dict[str, Any], pointer: str) -> None:
         schema["unevaluatedProperties"] = False
 
 
-def read_choice(choice: Any, tools: tuple[Tool, ...], parallel: bool) -> Wanted:
-    """What ``tool_choice`` means: ``"none"``, ``"auto"``, ``"required"`` (or
-    ``"any"``), the name of a tool, or an object that names one.
+def read_choice(choice: Any, tools: tuple[Tool, ...], parallel: bool | None) -> Wanted:
+    """What ``tool_choice`` means: ``"none"``, ``"auto"`` (or None), ``"required"`` (or
+    ``"any"``), the name of a tool, or an API's object that says one of these, or which
+    tools are allowed.
 
-    Raises SchemaError.
+    Raises ValueError.
     """
+    if parallel is None:
+        parallel = True
+    if not isinstance(parallel, bool):
+        raise ValueError(f"parallel_tool_calls is true or false, not {parallel!r:.60}")
     if isinstance(choice, Mapping):
-        choice = _named(choice)
+        if choice.get("type") == "allowed_tools":
+            return _allowed(choice, tools, parallel)
+        if (name := _named(choice)) is not None:
+            return _one(name, tools)
+        choice = choice.get("type", choice)
+        if choice is None:
+            raise ValueError("tool_choice has no type")
     if choice == "none":
         return Wanted((), False, False)
     if choice in ("auto", None):
         return Wanted(tools, False, parallel)
     if not tools:
-        raise SchemaError("a call is wanted, and there is no tool", pointer="#")
+        raise ValueError("tool_choice asks for a call, and there is no tool")
     if choice in ("required", "any"):
         return Wanted(tools, True, parallel)
+    return _one(choice, tools)
+
+
+def _one(choice: Any, tools: tuple[Tool, ...]) -> Wanted:
+    """One call of the tool of this name."""
     for tool in tools:
         if tool.name == choice:
             return Wanted((tool,), True, False)
     known = ", ".join(tool.name for tool in tools[:8])
-    raise SchemaError(
-        f'tool_choice is "none", "auto", "required" or the name of a tool ({known}), '
-        f"not {choice!r:.60}",
-        pointer="#",
+    raise ValueError(
+        'tool_choice is "none", "auto", "required", "any" or the name of a tool '
+        f"({known}), not {choice!r:.60}"
     )
 
 
-def _named(choice: Mapping[str, Any]) -> Any:
+def _allowed(
+    choice: Mapping[str, Any], tools: tuple[Tool, ...], parallel: bool | None
+) -> Wanted:
+    """What ``{"type": "allowed_tools", "mode": ..., "tools": [...]}`` means."""
+    inner = choice.get("allowed_tools", choice)
+    listed = inner.get("tools") if isinstance(inner, Mapping) else None
+    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)):
+        raise ValueError("allowed_tools has a list of tools")
+    names = [str(_named(one) if isinstance(one, Mapping) else one) for one in listed]
+    known = {tool.name: tool for tool in tools}
+    for name in names:
+        if name not in known:
+            raise ValueError(f"allowed_tools: there is no tool {name!r:.60}")
+    chosen = tuple(known[name] for name in dict.fromkeys(names))
+    return read_choice(inner.get("mode", "auto"), chosen, parallel)
+
+
+def _named(choice: Mapping[str, Any]) -> str | None:
     """The name in ``{"type": "function", "function": {"name": ...}}`` and its like."""
     inner = choice.get("function", choice)
-    if isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
-        return inner["name"]
-    return choice.get("type", choice)
+    name = inner.get("name") if isinstance(inner, Mapping) else None
+    return name if isinstance(name, str) else None

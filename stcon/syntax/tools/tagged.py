@@ -11,6 +11,7 @@ the other: where a schema allows strings and numbers, ``5`` is a number, and no 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 
@@ -25,7 +26,7 @@ from stcon.syntax.json_schema.numbers import NumberShape
 from stcon.syntax.json_schema.object_shape import ObjectShape
 from stcon.syntax.json_schema.object_texts import inside_expr
 from stcon.syntax.json_schema.standard import ARRAY, NUMBER_CALL, OBJECT
-from stcon.syntax.json_schema.strings import ANY_TEXT, StringShape, text_expr
+from stcon.syntax.json_schema.strings import ANY_TEXT, StringShape
 from stcon.syntax.json_schema.texts import Texts
 from stcon.syntax.json_schema.values import BOOLEAN, NUMBER, kind_of
 from stcon.syntax.json_schema.writer import Writer
@@ -44,7 +45,7 @@ from stcon.syntax.rules import (
     union,
 )
 
-MARKS = ("</parameter>", "<tool_call>", "</tool_call>")
+MARKS = ("</parameter>", "</tool_call>")
 """What no string may hold: readers look for it."""
 
 _TAGS = Layout(
@@ -88,7 +89,9 @@ def _arguments(shape: Shape, opened: OpenSchema) -> Expr:
             keyword="additionalProperties",
             hint="declare them, and leave additionalProperties out",
         )
-    for name in shape.names:
+    for name, wanted in shape.names.items():
+        if not plan.is_reachable(wanted):
+            continue
         if not name or any(char.isspace() or char in "<>" for char in name):
             raise SchemaError(
                 f"{name!r} cannot be a name between tags",
@@ -127,29 +130,48 @@ class _Tagged(Writer):
         others = [shape for shape in shapes if not _is_text(shape)]
         if not texts and not any(_is_boolean(shape) for shape in others):
             return self._json.value(wanted, depth)
-        denied = union(*map(_readable, others), _readable(None))
+        denied = frozenset({"null", *map(_kind_read, others)})
+        self._refuse_constants(wanted, texts, others)
         return union(
             *(self._text(shape, denied) for shape in texts),
             *map(self._other, others),
         )
 
+    def _refuse_constants(
+        self, wanted: Goal, texts: list[Shape], others: list[Shape]
+    ) -> None:
+        """Nothing; raises SchemaError for a string of an enum that would be read as
+        something else."""
+        kinds = {"marks", "null", *map(_kind_read, others)}
+        patterns = [LANGUAGES[kind] for kind in kinds]
+        for shape in texts:
+            for value in shape.values if isinstance(shape, Constants) else ():
+                if any(re.fullmatch(pattern, value) for pattern in patterns):
+                    raise SchemaError(
+                        f"the string {value!r:.60} cannot be written between tags: it "
+                        "would be read as something else",
+                        pointer=self.pointer_of(wanted),
+                        keyword="enum",
+                        hint="leave it out, or use another word",
+                    )
+
     def _anything(self) -> Expr:
-        denied = union(*map(_language, ("null", "boolean", "number", "container")))
-        text = self._text(StringShape(None), denied)
+        text = self._text(StringShape(None), frozenset(LANGUAGES) - {"marks"})
         words = union(literal("null"), *_BOOLEANS.values())
         return union(text, words, NUMBER_CALL, ARRAY, OBJECT)
 
-    def _text(self, shape: Shape, denied: Expr) -> Expr:
-        """The strings of a shape as they are, but for ``denied``."""
-        if isinstance(shape, Constants):
-            language = union(*map(text_expr, shape.values))
-            shape = StringShape(language)
+    def _text(self, shape: Shape, denied: frozenset[str]) -> Expr:
+        """The strings of a shape as they are, but for what is ``denied``."""
+        if isinstance(shape, Constants):  # none of them is denied
+            return union(*map(literal, shape.values))
         assert isinstance(shape, StringShape)
-        parts = [] if shape.language is None else [shape.language]
-        language = intersect(
-            ANY_TEXT, *parts, complement(denied), complement(_language("marks"))
-        )
-        if shape.least == 0 and shape.most is None:
+        is_long = shape.least == 0 and shape.most is None
+        if is_long and shape.language is None:
+            return _free_text(denied)
+        language = _all_but(denied)
+        if shape.language is not None:
+            language = intersect(shape.language, language)
+        if is_long:
             return self._plain.of(language)
         return counted(self._counted.of(language), shape.least, shape.most)
 
@@ -170,16 +192,14 @@ def _is_boolean(shape: Shape) -> bool:
     return isinstance(shape, Constants) and kind_of(shape.values[0]) == BOOLEAN
 
 
-def _readable(shape: Shape | None) -> Expr:
-    """The strings that a reader takes for values of a shape's kind; null for None."""
-    if shape is None:
-        return _language("null")
+def _kind_read(shape: Shape) -> str:
+    """What of LANGUAGES a reader takes for values of a shape's kind."""
     if isinstance(shape, NumberShape):
-        return _language("number")
+        return "number"
     if not isinstance(shape, Constants):
-        return _language("container")
+        return "container"
     kind = kind_of(shape.values[0])
-    return _language(kind if kind in ("null", BOOLEAN, NUMBER) else "container")
+    return kind if kind in ("null", BOOLEAN, NUMBER) else "container"
 
 
 LANGUAGES = {
@@ -192,6 +212,15 @@ LANGUAGES = {
 """Texts that are read as other things than strings, by what they are."""
 
 
-@lru_cache(maxsize=len(LANGUAGES))
-def _language(name: str) -> Expr:
-    return parse_regex(LANGUAGES[name], mode="full")
+@lru_cache(maxsize=32)
+def _all_but(denied: frozenset[str]) -> Expr:
+    """Any text but those, over characters."""
+    patterns = "|".join(LANGUAGES[name] for name in sorted({"marks", *denied}))
+    return intersect(ANY_TEXT, complement(parse_regex(patterns, mode="full")))
+
+
+@lru_cache(maxsize=32)
+def _free_text(denied: frozenset[str]) -> Expr:
+    """The bytes of any text but those; one node for all arguments alike, so that its
+    automaton is made once."""
+    return Texts(utf8).of(_all_but(denied))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from stcon import SchemaError, VocabularyError, constrain_tools
+from stcon import SchemaError, StconError, VocabularyError, constrain_tools
 from stcon.syntax.tools import FORMS
 from stcon.tokens.huggingface import find_tool_form
 from stcon.tools import parse_tool_calls
@@ -63,7 +63,15 @@ BROKEN: list[tuple[Any, dict[str, Any], str, str]] = [
     ([{"function": 1}], {}, "#/0/function", "an object"),
     ([{"function": {"name": "a b"}}], {}, "#/0/function/name", "letters, digits"),
     ([{"name": "f"}, {"name": "f"}], {}, "#/1/name", "already"),
+    ([{"name": "f"}, {"function": {"name": "f"}}], {}, "#/1/function/name", "already"),
     ([{"name": "f", "parameters": []}], {}, "#/0/parameters", "JSON Schema"),
+    ([{"name": "f", "parameters": 1.5}], {}, "#/0/parameters", "JSON Schema"),
+    ([{"name": "f", "parameters": lambda: 1}], {}, "#/0/parameters", "a type"),
+    ([{"name": "f", "paramters": {}}], {}, "#/0/paramters", "did you mean parameters"),
+    ([{"function": {"name": "f"}, "parameters": {}}], {}, "#/0/parameters", "beside"),
+    ([{"name": "g"}, {"name": "f", "parameters": {"required": ["a"], "properties": {
+       "a": {"allOf": [{"pattern": "^a"}, {"pattern": "^b"}], "type": "string"}}}}], {},
+     "#/1/parameters", "no arguments can be written"),
     ([{"name": "f", "parameters": {"type": "string"}}], {},
      "#/0/parameters/type", "an object"),
     ([{"name": "f", "parameters": {"properties": {"a": {"type": "strin"}}}}], {},
@@ -72,10 +80,49 @@ BROKEN: list[tuple[Any, dict[str, Any], str, str]] = [
        "required": ["a"]}}], {}, "#/0/input_schema", "no value"),
     ([{"name": "f", "parameters": {"$schema": "http://json-schema.org/draft-07/schema#",
        "allOf": [{}]}}], {}, "#/0/parameters", "additionalProperties"),
-    ([{"name": "f"}], {"tool_choice": "g"}, "#", "name of a tool (f)"),
-    ([{"name": "f"}], {"tool_choice": 5}, "#", "not 5"),
-    ([], {"tool_choice": "required"}, "#", "no tool"),
 ]  # fmt: skip
+
+
+CHOICES: list[tuple[Any, Any, str]] = [
+    ([{"name": "f"}], "g", r"name of a tool \(f\)"),
+    ([{"name": "f"}], 5, "not 5"),
+    ([{"name": "f"}], {"type": None}, "no type"),
+    ([{"name": "f"}], {"name": "auto"}, "not 'auto'"),
+    ([], "required", "no tool"),
+    ([{"name": "f"}], {"type": "allowed_tools", "tools": ["g"]}, "no tool 'g'"),
+    ([{"name": "f"}], {"type": "allowed_tools"}, "a list of tools"),
+]
+
+
+@pytest.mark.parametrize(("tools", "choice", "words"), CHOICES)
+def test_wrong_choices(tools: Any, choice: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as found:
+        made("json_tools", tools, tool_choice=choice)
+    assert not isinstance(found.value, StconError)
+    with pytest.raises(ValueError, match="true or false"):
+        made("json_tools", parallel_tool_calls="no")
+
+
+def test_a_tool_may_be_called_as_a_choice_is() -> None:
+    tools = [{"name": "none"}, {"name": "f"}]
+    named = {"type": "function", "function": {"name": "none"}}
+    constraint = made("json_tools", tools, tool_choice=named)
+    assert constraint.matches(written("json_tools", "none", {}))
+    assert not constraint.matches("") and not constraint.matches("text")
+
+
+def test_allowed_tools() -> None:
+    calls = [written("json_tools", name, {}) for name in ("a", "b", "c")]
+    tools = [{"name": name} for name in "abc"]
+    listed = [{"type": "function", "function": {"name": "a"}}, {"name": "b"}]
+    nested = {"allowed_tools": {"mode": "required", "tools": listed}}
+    for choice, is_free in (
+        ({"type": "allowed_tools", **nested}, False),
+        ({"type": "allowed_tools", "mode": "auto", "tools": listed}, True),
+    ):
+        constraint = made("json_tools", tools, tool_choice=choice)
+        assert [constraint.matches(call) for call in calls] == [True, True, False]
+        assert constraint.matches("text") is is_free
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -97,6 +144,9 @@ def test_broken_requests(
         ({"properties": {"a b": {}}}, "'a b' cannot be a name"),
         ({"properties": {"a>": {}}}, "cannot be a name"),
         ({"const": {"a": 1}}, "constants as a whole"),
+        ({"properties": {"a": {"enum": ["x", "null"]}}}, "'null' cannot be written"),
+        ({"properties": {"a": {"const": "</parameter>"}}}, "cannot be written"),
+        ({"properties": {"a": {"enum": ["5", 5]}}}, "'5' cannot be written"),
     ],
 )
 def test_what_cannot_stand_between_tags(parameters: Any, words: str) -> None:

@@ -169,15 +169,58 @@ def test_several_calls_are_read() -> None:
     ("text", "why"),
     [
         ("<tool_call>\n{}", "no whole call"),
-        ("<tool_call>\n{}\n</tool_call> x", "name|no whole"),
+        ("<tool_call>\n{}\n</tool_call>", "no call"),
+        (written("json_tools", "ping", {}) + " x", "no whole call"),
+        ("<tool_call>\n[]\n</tool_call>", "no call"),
+        ('<tool_call>\n{"name": "ping", "arguments": [1]}\n</tool_call>', "no call"),
+        ("<tool_call>\n" + "[" * 100_000 + "\n</tool_call>", "no call"),
         (written("json_tools", "pong", {}), "no tool 'pong'"),
         (written("qwen3_coder", "ping", {"x": 1}), "no argument 'x'"),
         (written("qwen3_coder", "weather", {"days": "many"}), "none of number"),
+        (written("qwen3_coder", "weather", {"near": "[" * 100_000}), "cannot be read"),
+        (
+            "<tool_call>\n<function=weather>\n<parameter=city>\nOslo</parameter>\n"
+            "</function>\n</tool_call>",
+            "this is no argument",
+        ),
+        (
+            "<tool_call>\n<function=weather>\n"
+            + "<parameter=city>\na\n</parameter>\n" * 2
+            + "</function>\n</tool_call>",
+            "twice the argument 'city'",
+        ),
+        (
+            "<tool_call>\n<function=weather>\n"
+            + "<parameter=city>\n" * 200_000
+            + "</function>\n</tool_call>",
+            "this is no argument",
+        ),
     ],
+    ids=range(13),
 )
 def test_what_is_no_call(text: str, why: str) -> None:
-    with pytest.raises((ValueError, KeyError), match=why):
+    with pytest.raises(ValueError, match=why):
         parse_tool_calls(text, TOOLS)
+
+
+def test_thinking_may_speak_of_calls() -> None:
+    call = written("json_tools", "ping", {})
+    text = f"I could <tool_call> now.</think>\n\n{call}"
+    before, calls = parse_tool_calls(text, TOOLS, after="</think>")
+    assert before + call == text and calls == [{"name": "ping", "arguments": {}}]
+    assert parse_tool_calls("text", TOOLS, after="</think>") == ("text", [])
+    with pytest.raises(TypeError, match="text is a string"):
+        parse_tool_calls(b"x", TOOLS)  # type: ignore[arg-type]
+
+
+def test_what_was_allowed_is_read() -> None:
+    tools = [{"name": "f", "parameters": {
+        "properties": {"a": {"type": "string", "format": "regex"}}}}]  # fmt: skip
+    allowed = {"format:regex"}
+    text = written("qwen3_coder", "f", {"a": "x"})
+    assert made("qwen3_coder", tools, allow_unenforced=allowed).matches(text)
+    [call] = parse_tool_calls(text, tools, allow_unenforced=allowed)[1]
+    assert call["arguments"] == {"a": "x"}
 
 
 # Between tags: a schema, texts with their values, texts that are refused.
@@ -266,7 +309,9 @@ def test_what_random_choices_write_is_a_valid_call(form: str, seed: int) -> None
               for tool in TOOLS}[call["name"]]  # fmt: skip
     assert Draft202012Validator(schema).is_valid(call["arguments"])
     inside = text.decode().removeprefix("<tool_call>").removesuffix("</tool_call>")
-    assert PARSERS[form].parse_tool_call(inside, TOOLS) == call
+    theirs = PARSERS[form].parse_tool_call(inside, TOOLS)
+    if "inf" not in str(theirs):  # a number that no float holds
+        assert theirs == call
 
 
 @pytest.mark.parametrize("form", FORMS)
