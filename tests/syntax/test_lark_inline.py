@@ -232,6 +232,14 @@ def test_wrong_options_are_no_fault_of_the_grammar(option: dict[str, Any]) -> No
     assert not isinstance(found.value, GrammarError)
 
 
+def test_warnings_say_which_rule() -> None:
+    text = 'start: a\na: "x" %json {"type": "string", "maxLenght": 3}'
+    with pytest.warns(UserWarning, match="line 2 in rule a: #/maxLenght"):
+        constrain(BYTES, grammar=text)
+    with pytest.warns(UserWarning, match="^#/maxLenght"):
+        constrain(BYTES, {"type": "string", "maxLenght": 3})
+
+
 def test_the_hint_of_a_schema_is_kept() -> None:
     with pytest.raises(SchemaError) as alone:
         constrain(BYTES, {"typ": "string", "type": "strin"})

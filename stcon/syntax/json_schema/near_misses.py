@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
+
+_told: ContextVar[Callable[[str], str] | None] = ContextVar("told", default=None)
 
 _LENGTHS = range(4, 25)
 _ALIKE = 0.8
@@ -30,6 +34,8 @@ def near_miss(name: str, known: Iterable[str]) -> str | None:
 
 def warn_caller(message: str) -> None:
     """Warns at the line of the first caller outside this package."""
+    told = _told.get()
+    message = told(message) if told else message
     package = __name__.partition(".")[0]
     frame = sys._getframe()
     level = 1
@@ -37,6 +43,17 @@ def warn_caller(message: str) -> None:
         frame = frame.f_back
         level += 1
     warnings.warn(message, stacklevel=level)
+
+
+@contextmanager
+def warning_of(told: Callable[[str], str]) -> Iterator[None]:
+    """Nothing; what is warned of inside is what ``told`` makes of it: a schema that is
+    a part of something says where that is."""
+    token = _told.set(told)
+    try:
+        yield
+    finally:
+        _told.reset(token)
 
 
 def _is_of(package: str, names: dict[str, object]) -> bool:

@@ -13,6 +13,7 @@ from typing import NoReturn
 from stcon.errors import GrammarError, SchemaError
 from stcon.syntax import rules as r
 from stcon.syntax.counts import counted_items
+from stcon.syntax.json_schema.near_misses import warning_of
 from stcon.syntax.json_schema.options import unmetered
 from stcon.syntax.lark.definitions import (
     REFUSED,
@@ -348,8 +349,10 @@ class _Body:
             return structured_regex(token.text.removeprefix("%regex"))
         if not self.in_rule:
             raise Unreadable("a schema stands in a rule, not in a terminal")
+        line = self._source.count("\n", 0, token.offset) + 1
         try:
-            return self._parser.schema(token.text.removeprefix("%json").strip())
+            with warning_of(lambda said: f"line {line} in rule {self.name}: {said}"):
+                return self._parser.schema(token.text.removeprefix("%json").strip())
         except SchemaError as error:
             raise Unreadable(
                 f"in this schema: {error.message}", hint=error.hint

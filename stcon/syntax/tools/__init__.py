@@ -32,6 +32,7 @@ from stcon.errors import LimitError, SchemaError
 from stcon.syntax.encode import encode, utf8
 from stcon.syntax.json_schema import open_schema
 from stcon.syntax.json_schema.keywords.ways import WAYS
+from stcon.syntax.json_schema.near_misses import warning_of
 from stcon.syntax.regex import parse_regex
 from stcon.syntax.renamed import renamed
 from stcon.syntax.rules import (
@@ -121,7 +122,8 @@ class _Calls:
     def of(self, tool: Tool) -> Expr:
         """The texts of the calls of one tool."""
         try:
-            arguments = self._arguments(tool)
+            with warning_of(lambda said: tool.pointer + said.removeprefix("#")):
+                arguments = self._arguments(tool)
         except SchemaError as error:
             raise _inside(error, tool) from error
         except LimitError as error:

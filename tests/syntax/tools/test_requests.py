@@ -179,3 +179,13 @@ def test_the_form_of_a_tokenizer() -> None:
     assert "json_tools, qwen3_coder" in str(found.value)
     with pytest.raises(ValueError, match="form is one of"):
         made("mistral")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_warnings_say_which_tool(form: str) -> None:
+    slip = {"properties": {"a": {"type": "string", "maxLenght": 3}}}
+    tools = [{"name": "f"}, {"function": {"name": "g", "parameters": slip}}]
+    with pytest.warns(UserWarning) as found:
+        made(form, tools)
+    said = str(found[0].message)
+    assert said.startswith("#/1/function/parameters/properties/a/maxLenght: ")
