@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from stcon.errors import StconError
+from stcon.syntax.tools.requested import read_choice, read_tools
 
 Body = Mapping[str, Any]
 
@@ -21,11 +24,15 @@ _OBJECT = {"type": "object"}
 @dataclass(frozen=True)
 class Format:
     """What an answer must be.  ``kind``: a keyword of ``stcon.constrain``, or TOOLS;
-    ``text``: its value as JSON; ``field``: the field of the request, for errors."""
+    ``text``: its value as JSON; ``field``: the field of the request, for errors;
+    ``must_call``: whether it is a call of a tool; ``unenforced``: keywords that may
+    stay without effect."""
 
     kind: str
     text: str
     field: str
+    must_call: bool = False
+    unenforced: tuple[str, ...] = ()
 
     @staticmethod
     def of(kind: str, value: Any, field: str) -> Format:
@@ -36,21 +43,14 @@ class Format:
     def options(self) -> dict[str, Any]:
         """Keyword arguments for ``stcon.constrain``, or ``constrain_tools``."""
         value = json.loads(self.text)
-        return dict(value) if self.kind == TOOLS else {self.kind: value}
+        found = dict(value) if self.kind == TOOLS else {self.kind: value}
+        return found | self._unenforced
 
     @property
-    def must_call(self) -> bool:
-        """Whether the answer is a call of a tool."""
-        if self.kind != TOOLS:
-            return False
-        choice = self.options["tool_choice"]
-        if isinstance(choice, dict):
-            named = "name" in choice or "function" in choice
-            inner = choice.get("allowed_tools", choice)
-            mode = inner.get("mode", "auto") if isinstance(inner, dict) else "auto"
-            kind = choice.get("type")
-            choice = "name" if named else mode if kind == "allowed_tools" else kind
-        return choice not in ("auto", "none")
+    def _unenforced(self) -> dict[str, Any]:
+        if self.kind not in (TOOLS, "schema") or not self.unenforced:
+            return {}
+        return {"allow_unenforced": frozenset(self.unenforced)}
 
 
 def wanted(body: Body) -> Format | None:
@@ -66,7 +66,15 @@ def wanted(body: Body) -> Format | None:
     tools = asked_tools(body)
     if tools is not None and (tools.must_call or not found):
         return tools
-    return found[0] if found else None
+    return replace(found[0], unenforced=_unenforced(body)) if found else None
+
+
+def _unenforced(body: Body) -> tuple[str, ...]:
+    """The names in ``allow_unenforced``, a field of stcon's own."""
+    names = body.get("allow_unenforced") or []
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+        raise ValueError("allow_unenforced must be a list of names of keywords")
+    return tuple(sorted(set(names)))
 
 
 def asked_tools(body: Body) -> Format | None:
@@ -84,10 +92,15 @@ def asked_tools(body: Body) -> Format | None:
         return None
     value = {
         "tools": tools,
-        "tool_choice": "auto" if choice is None else choice,
+        "tool_choice": choice,
         "parallel_tool_calls": body.get("parallel_tool_calls"),
     }
-    return Format.of(TOOLS, value, TOOLS)
+    try:
+        asked = read_choice(choice, read_tools(tools), value["parallel_tool_calls"])
+    except StconError as error:
+        raise ValueError(f"{TOOLS}: {error}") from error
+    made = Format.of(TOOLS, value, TOOLS)
+    return replace(made, must_call=asked.must_call, unenforced=_unenforced(body))
 
 
 def _response_format(body: Body) -> Iterator[Format]:

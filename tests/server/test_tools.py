@@ -152,11 +152,10 @@ BODIES: list[tuple[dict[str, Any], Any]] = [
     ({"tools": [], "tool_choice": {"type": "auto"}}, None),
     ({"tools": TOOLS, "tool_choice": {"type": "none"}}, ({"type": "none"}, None)),
     ({"tools": None, "tool_choice": "none"}, None),
-    ({"tools": TOOLS}, ("auto", None)),
+    ({"tools": TOOLS}, (None, None)),
     ({"tools": TOOLS, "tool_choice": "required"}, ("required", None)),
-    ({"tools": TOOLS, "parallel_tool_calls": False}, ("auto", False)),
+    ({"tools": TOOLS, "parallel_tool_calls": False}, (None, False)),
     ({"tools": TOOLS, "tool_choice": NAMED}, (NAMED, None)),
-    ({"tools": TOOLS, "tool_choice": {"name": "none"}}, ({"name": "none"}, None)),
 ]
 
 
@@ -171,7 +170,27 @@ def test_what_a_request_says(body: dict[str, Any], want: Any) -> None:
     options = format.options
     assert options["tools"] == TOOLS
     assert (options["tool_choice"], options["parallel_tool_calls"]) == want
-    assert format.must_call == (want[0] not in ("auto", {"type": "none"}))
+    assert format.must_call == (want[0] not in (None, {"type": "none"}))
+
+
+def test_keywords_that_may_stay_without_effect(url: str) -> None:
+    of_set = {"type": "array", "uniqueItems": True, "items": {"type": "integer"}}
+    parameters = {"properties": {"a": of_set}, "required": ["a"]}
+    body = {
+        "tools": [{"name": "f", "parameters": parameters}],
+        **{"tool_choice": "required", "max_tokens": 150},
+    }
+    status, answer = ask(url, **body)
+    assert status == 400 and "allow_unenforced" in answer["error"]
+    status, answer = ask(url, **body, allow_unenforced=["uniqueItems"])
+    assert status == 200 and calls_of(answer)
+    shape = {"type": "json_schema", "schema": {**of_set, "maxItems": 3}}
+    status, answer = ask(
+        url, response_format=shape, allow_unenforced=["uniqueItems"], max_tokens=150
+    )
+    assert status == 200 and isinstance(json.loads(text_of(answer)), list)
+    status, answer = ask(url, response_format=shape, allow_unenforced="uniqueItems")
+    assert status == 400 and "a list of names" in answer["error"]
 
 
 def test_the_reader_leaves_to_mlx_lm_what_it_does_not_know() -> None:
