@@ -107,6 +107,7 @@ def constrain(
 def constrain_tools(
     tokenizer: Any,
     tools: Sequence[Any],
+    schema: Any = None,
     *,
     tool_choice: Any = "auto",
     parallel_tool_calls: bool | None = None,
@@ -128,6 +129,7 @@ def constrain_tools(
     enforced; a call has no arguments that its schema does not speak of.
     ``tool_choice``: ``"auto"`` (free text, then calls if any), ``"required"`` (calls
     alone), ``"none"``, the name of a tool (one call of it), or an API's object.
+    ``schema``: the answer is calls, or JSON that it accepts instead of free text.
     ``parallel_tool_calls``: whether calls may follow one another (None: they may).
     ``form``: ``"json_tools"`` or ``"qwen3_coder"``; None: as the tokenizer has it.
     Other arguments as of ``constrain``.
@@ -144,6 +146,7 @@ def constrain_tools(
         *(tools, form),
         tool_choice=tool_choice,
         parallel_tool_calls=parallel_tool_calls,
+        schema=schema,
         escapes=escapes,
         key_order=key_order,
         max_sets=max_sets,

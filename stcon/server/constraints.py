@@ -47,7 +47,8 @@ class Constraints:
         if not knows_form:
             if format.must_call:
                 raise ValueError(_NO_FORM)
-            return None
+            alone = format.without_tools()
+            return None if alone is None else self.get(tokenizer, alone)
         with self._lock:
             kept = self._of.setdefault(tokenizer, OrderedDict())
             if format in kept:

@@ -42,9 +42,24 @@ class Format:
     @property
     def options(self) -> dict[str, Any]:
         """Keyword arguments for ``stcon.constrain``, or ``constrain_tools``."""
+        return self._value | self._unenforced
+
+    def without_tools(self) -> Format | None:
+        """The schema beside tools alone; None if there is none."""
+        schema = self._value.get("schema")
+        if schema is None:
+            return None
+        made = Format.of("schema", schema, "response_format")
+        return replace(made, unenforced=self.unenforced)
+
+    def options_with(self, other: Format) -> dict[str, Any]:
+        """The value of this format and of ``other``."""
+        return self._value | other._value
+
+    @property
+    def _value(self) -> dict[str, Any]:
         value = json.loads(self.text)
-        found = dict(value) if self.kind == TOOLS else {self.kind: value}
-        return found | self._unenforced
+        return dict(value) if self.kind == TOOLS else {self.kind: value}
 
     @property
     def _unenforced(self) -> dict[str, Any]:
@@ -54,8 +69,9 @@ class Format:
 
 
 def wanted(body: Body) -> Format | None:
-    """The format that ``body`` asks for; None for free text.  Beside tools it is that
-    of an answer that calls none, and so leaves no call, unless one must come.
+    """The format that ``body`` asks for; None for free text.  A schema beside tools is
+    that of an answer that calls none; another format leaves no call, unless one must
+    come.
 
     Raises ValueError for a field that says nothing we know, and for two formats.
     """
@@ -66,6 +82,8 @@ def wanted(body: Body) -> Format | None:
     tools = asked_tools(body)
     if tools is not None and (tools.must_call or not found):
         return tools
+    if tools is not None and found[0].kind == "schema":
+        return replace(tools, text=json.dumps(tools.options_with(found[0])))
     return replace(found[0], unenforced=_unenforced(body)) if found else None
 
 

@@ -98,8 +98,22 @@ def test_free_text_or_calls(url: str) -> None:
 
 def test_a_format_beside_tools(url: str) -> None:
     shape = {"type": "json_schema", "schema": {"enum": ["yes", "no"]}}
-    status, answer = ask(url, tools=TOOLS, response_format=shape)
+    seen = set()
+    for seed in range(6):
+        status, answer = ask(
+            url, tools=TOOLS, response_format=shape, max_tokens=150, seed=seed
+        )
+        assert status == 200
+        calls = calls_of(answer)
+        check(calls)
+        assert calls or json.loads(text_of(answer)) in ("yes", "no")
+        seen.add(bool(calls))
+    assert seen == {True, False}, "each of them comes"
+    status, answer = ask(url, tools=TOOLS, response_format=shape, tool_choice="none")
     assert status == 200 and json.loads(text_of(answer)) in ("yes", "no")
+    choice = {"tools": TOOLS, "guided_choice": ["a", "b"]}
+    status, answer = ask(url, **choice)
+    assert status == 200 and text_of(answer) in ("a", "b"), "no schema: no call"
     status, answer = ask(
         url, tools=TOOLS, response_format=shape, tool_choice="required", max_tokens=150
     )
@@ -142,6 +156,9 @@ def test_a_limit_is_kept_or_refused(url: str) -> None:
 def test_a_model_without_tools(tmp_path_factory: pytest.TempPathFactory) -> None:
     with running(folder(tmp_path_factory.mktemp("model"))) as address:
         assert ask(address, tools=TOOLS, max_tokens=4)[0] == 200
+        shape = {"type": "json_schema", "schema": {"enum": ["yes", "no"]}}
+        status, answer = ask(address, tools=TOOLS, response_format=shape)
+        assert status == 200 and json.loads(text_of(answer)) in ("yes", "no")
         status, answer = ask(address, tools=TOOLS, tool_choice="required")
         assert status >= 400 and "--chat-template" in answer["error"]
 

@@ -30,7 +30,7 @@ from typing import Any
 
 from stcon.errors import LimitError, SchemaError
 from stcon.syntax.encode import encode, utf8
-from stcon.syntax.json_schema import open_schema
+from stcon.syntax.json_schema import OpenSchema, open_schema
 from stcon.syntax.json_schema.keywords.ways import WAYS
 from stcon.syntax.json_schema.near_misses import warning_of
 from stcon.syntax.regex import parse_regex
@@ -72,10 +72,12 @@ def compile_tools(
     *,
     tool_choice: Any = "auto",
     parallel_tool_calls: bool | None = None,
+    schema: Any = None,
     **options: Any,
 ) -> CompiledTools:
     """The rules of answers with calls of ``tools``, written in ``form``.
 
+    ``schema``: of an answer that calls none, which is free text otherwise.
     ``options``: those of ``compile_schema``.  Raises SchemaError, with a pointer into
     the list of tools, and LimitError.
     """
@@ -84,18 +86,22 @@ def compile_tools(
     wanted = read_choice(tool_choice, read_tools(tools), parallel_tool_calls)
     calls = _Calls(form, options)
     found = union(*(calls.of(tool) for tool in wanted.tools))
-    start = _answers(found, wanted)
+    answer = None if schema is None else calls.json("the answer", schema)
+    start = _answers(found, wanted, answer)
     rules = {"start": start, **calls.rules}
     whole = Rules(rules, "start", calls.standard, (), frozenset(calls.ambiguous))
     return CompiledTools(whole, calls.reports, calls.heads)
 
 
-def _answers(call: Expr, wanted: Wanted) -> Expr:
+def _answers(call: Expr, wanted: Wanted, answer: Expr | None) -> Expr:
+    """``answer``: what comes where none is called, None for free text."""
     if call is EMPTY:
-        return _free_text()
+        return answer or _free_text()
     several = concat(call, star(concat(_BETWEEN, call))) if wanted.may_repeat else call
     if wanted.must_call:
         return several
+    if answer:
+        return union(answer, several)
     return concat(_free_text(), optional(several))
 
 
@@ -140,21 +146,28 @@ class _Calls:
 
     def _arguments(self, tool: Tool) -> Expr:
         """A call of the rule of the arguments, which is defined."""
-        opened = open_schema(tool.parameters, **self._options)
-        writer = opened.writer
         if self._form == "json_tools":
-            rules = writer.rules(opened.root)
-            body = rules.rules[rules.start]
-            if body is EMPTY:
-                raise opened.no_value()
-        else:
-            body = tagged_arguments(opened)
+            return self.json(tool.name, tool.parameters)
+        opened = open_schema(tool.parameters, **self._options)
+        return self._defined(tool.name, opened, tagged_arguments(opened))
+
+    def json(self, name: str, schema: Any) -> Expr:
+        """A call of the rule of the JSON of a schema, which is defined as ``name``."""
+        opened = open_schema(schema, **self._options)
+        rules = opened.writer.rules(opened.root)
+        body = rules.rules[rules.start]
+        if body is EMPTY:
+            raise opened.no_value()
+        return self._defined(name, opened, body)
+
+    def _defined(self, whose: str, opened: OpenSchema, body: Expr) -> Expr:
+        writer = opened.writer
         self.standard = writer.standard
-        self.reports[tool.name] = opened.document.report.as_dict(WAYS)
+        self.reports[whose] = opened.document.report.as_dict(WAYS)
         shared = writer.standard.rules
 
         def name(given: str) -> str:
-            return given if given in shared else f"{tool.name}: {given}"
+            return given if given in shared else f"{whose}: {given}"
 
         own = {"": body, **writer.own_rules}
         self.rules |= {**shared, **renamed(own, name)}

@@ -189,3 +189,24 @@ def test_warnings_say_which_tool(form: str) -> None:
         made(form, tools)
     said = str(found[0].message)
     assert said.startswith("#/1/function/parameters/properties/a/maxLenght: ")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_calls_or_an_answer_of_a_schema(form: str) -> None:
+    call = written(form, "ping", {})
+    schema = {"$ref": "#/$defs/x", "$defs": {"x": {
+        "type": "object", "properties": {"next": {"$ref": "#/$defs/x"}},
+        "additionalProperties": False}}}  # fmt: skip
+    answers = ["{}", '{"next": {"next": {}}}']
+    texts = [*answers, call, f"{call}\n{call}", "", "text", f"{{}}{call}", '{"a": 1}']
+    for choice, want in (
+        ("auto", [*answers, call, f"{call}\n{call}"]),
+        ("none", answers),
+        ("required", [call, f"{call}\n{call}"]),
+        ("ping", [call]),
+    ):
+        constraint = made(form, schema=schema, tool_choice=choice)
+        assert [text for text in texts if constraint.matches(text)] == want, choice
+    assert "the answer" in made(form, schema=schema).report()["tools"]
+    with pytest.raises(SchemaError, match="#/type"):
+        made(form, schema={"type": "strin"})
