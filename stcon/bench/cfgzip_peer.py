@@ -3,10 +3,6 @@
 Its preprocessor is a program that asks a model hub for a tokenizer; here it finds one
 in a folder laid out as the hub's cache.  Then XGrammar fills a mask of classes, and
 CFGzip's translator makes one of all tokens of it: timed apart.
-
-Of GBNF it drops counts and the empty text of what is no rule, without a word.  So a
-shipped grammar comes in the form in ``forms`` where there is one; masks show that it is
-the same language.
 """
 
 from __future__ import annotations
@@ -31,14 +27,6 @@ from stcon.bench.tokenizer import Tokens
 _PROGRAM = "cfgzip-preprocess"
 _NAME = "bench/tokenizer"
 _MAX_WORDS = 200
-FORMS = Path(__file__).with_name("forms")
-
-
-def form_of(name: str, text: str) -> str:
-    """The shipped grammar ``name`` as cfgzip, and llguidance's converter, read it;
-    ``text`` where there is none."""
-    file = FORMS / f"{name}.gbnf"
-    return file.read_text("utf-8") if file.exists() else text
 
 
 class CfgzipEngine(GrammarEngine):

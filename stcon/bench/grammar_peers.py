@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from stcon.bench import grammar_stcon
 from stcon.bench.bitmasks import BitmaskEngine, unpacked
-from stcon.bench.cfgzip_peer import CfgzipEngine, form_of
+from stcon.bench.cfgzip_peer import CfgzipEngine
 from stcon.bench.engines import PeerMissing, Refused
 from stcon.bench.grammar_engines import GrammarEngine, Message, Row, Walks
+from stcon.bench.grammar_forms import READERS, form_of
 from stcon.bench.llguidance_peer import LlguidanceEngine
 from stcon.bench.machine import installed
 from stcon.bench.tokenizer import Tokens, load_tokens
@@ -80,7 +81,7 @@ def _peer(
     one: GrammarEngine, tokens: Tokens, limit_seconds: float, job: Message
 ) -> Iterator[Message]:
     text = job["text"]
-    if one.name in ("cfgzip", "llguidance"):
+    if one.name in READERS:
         text = form_of(job["name"], text)
     began = perf_counter_ns()
     try:

@@ -49,7 +49,7 @@ class Format:
         schema = self._value.get("schema")
         if schema is None:
             return None
-        made = Format.of("schema", schema, "response_format")
+        made = Format.of("schema", schema, self.field)
         return replace(made, unenforced=self.unenforced)
 
     def options_with(self, other: Format) -> dict[str, Any]:
@@ -83,7 +83,8 @@ def wanted(body: Body) -> Format | None:
     if tools is not None and (tools.must_call or not found):
         return tools
     if tools is not None and found[0].kind == "schema":
-        return replace(tools, text=json.dumps(tools.options_with(found[0])))
+        both = json.dumps(tools.options_with(found[0]))
+        return replace(tools, text=both, field=found[0].field)
     return replace(found[0], unenforced=_unenforced(body)) if found else None
 
 

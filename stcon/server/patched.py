@@ -107,7 +107,7 @@ class _Wrappers:
             self._request.format = None
             try:
                 format, tools = wanted(handler.body), asked_tools(handler.body)
-                for asked in (format, tools):
+                for asked in (tools, format):  # what is left to blame is the format
                     if asked is not None:
                         check(asked)
                 if format is not None:

@@ -12,8 +12,8 @@ import pytest
 from stcon import constrain, grammars
 from stcon.__main__ import main
 from stcon.bench import grammar_peers
-from stcon.bench.cfgzip_peer import FORMS, form_of
 from stcon.bench.grammar_engines import GrammarEngine, Message, Row, Walks
+from stcon.bench.grammar_forms import FORMS, form_of
 from stcon.bench.grammar_peers import PEERS
 from stcon.bench.grammars import NAMES, facts_of, texts_of
 from stcon.bench.machine import installed

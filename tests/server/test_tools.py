@@ -127,7 +127,14 @@ def test_a_format_beside_tools(url: str) -> None:
         ({"tool_choice": "required"}, "there are no tools"),
         ({"tools": {}}, "a list of objects"),
         ({"tools": TOOLS, "parallel_tool_calls": "no"}, "true or false"),
-        ({"tools": [5], "response_format": {"type": "json_object"}}, "#/0"),
+        ({"tools": [5], "response_format": {"type": "json_object"}}, "tools: #/0"),
+        (
+            {
+                "tools": TOOLS,
+                "response_format": {"type": "json_schema", "schema": {"type": "x"}},
+            },
+            "response_format: #/type",
+        ),
         ({"tools": [{"function": {"name": "a b"}}]}, "#/0/function/name"),
         (
             {

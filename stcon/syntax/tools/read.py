@@ -115,7 +115,7 @@ def _pairs(body: str) -> Iterator[tuple[str, str]]:
     at = 0
     while at < len(body):
         opening = _PARAMETER.match(body, at)
-        end = body.find(_CLOSING, opening.end() - 1) if opening else -1
+        end = body.find(_CLOSING, opening.end()) if opening else -1
         if opening is None or end < 0:
             raise ValueError(f"this is no argument: {body[at : at + 60]!r}")
         yield opening[1], body[opening.end() : end]

@@ -184,6 +184,11 @@ def test_several_calls_are_read() -> None:
             "this is no argument",
         ),
         (
+            "<tool_call>\n<function=weather>\n<parameter=city>\n</parameter>\n"
+            "</function>\n</tool_call>",
+            "this is no argument",
+        ),
+        (
             "<tool_call>\n<function=weather>\n"
             + "<parameter=city>\na\n</parameter>\n" * 2
             + "</function>\n</tool_call>",
@@ -196,7 +201,7 @@ def test_several_calls_are_read() -> None:
             "this is no argument",
         ),
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_what_is_no_call(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
